@@ -122,6 +122,7 @@ function membersOf(of: () => Any): Member[] {
     ["setLogLevel", (value) => of().setLogLevel(value)],
     ["setRoots", (value) => of().setRoots(value)],
     ["restart", (value) => of().restart(value)],
+    ["stop", (value) => of().stop(value)],
     ["setEnabled", (value) => of().setEnabled(value, true)],
     ["resources.list", (value) => of().resources.list(value)],
     ["resources.list's options", (value) => of().resources.list(undefined, value)],

@@ -59,6 +59,11 @@ function refuseUnasked(request: ApprovalRequest, context: CliContext): never {
   const isCut = show(request, context, false);
   if (isCut)
     context.screen.note("  plugboard ask --json prints the arguments of every call in full");
+  if (request.mayWait === true) {
+    context.screen.note(
+      "  it waits for your answer in the gateway's page; or, elsewhere: plugboard approvals",
+    );
+  }
   const message = `${oneLine(request.tool, 200)} needs your approval, and there is no terminal to ask you on`;
   throw new PlugboardError("NOT_APPROVED", message, {
     server: request.server,

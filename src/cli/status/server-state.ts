@@ -58,6 +58,10 @@ export function stateNotes(state: ServerState, options: Given): string[] {
     case "untrusted":
     case "needs-auth":
       return commandsApart(state.remedy, options);
+    case "stopped":
+      return state.remedy === undefined
+        ? []
+        : ["somebody has stopped it", ...commandsApart(state.remedy, options)];
     case "starting":
       return state.installer === undefined
         ? ["still starting; it did not become ready in time"]

@@ -66,9 +66,11 @@ import type { SecretReview } from "../types/secret-use.ts";
 import type { ServerConfig } from "../types/server-config.ts";
 import type { ServerDefinition } from "../types/server-definition.ts";
 import type { ServerLogLevel } from "../types/server-log.ts";
+import type { ServerState } from "../types/server-state.ts";
 import type { ServerStatus } from "../types/server-status.ts";
-import type { GatewayPort, SharedServer } from "../types/gateway-port.ts";
-import type { JudgedTool, CallOutcome, NativeTool, Tool } from "../types/tool.ts";
+import type { GatewayPort, ToldServer } from "../types/gateway-port.ts";
+import type { ServerSupervisor } from "../types/supervisor.ts";
+import type { CallOutcome, CatalogEntry, JudgedTool, NativeTool, Tool } from "../types/tool.ts";
 import type { EndTrace, TraceListener, TraceOptions } from "../types/trace.ts";
 import { checkStateDirectory } from "../state/state-directory.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
@@ -228,6 +230,12 @@ function isAgentConfig(config: BoardConfig | AgentConfig): config is AgentConfig
   return Array.isArray(config.servers);
 }
 
+/** What a gateway tells of a server. The tools are the same array until they change. */
+interface ServedServer extends Omit<ToldServer, "tools"> {
+  state: ServerState;
+  tools: readonly CatalogEntry[] | undefined;
+}
+
 interface LiveBoardParts {
   configuration: Configuration;
   options: BoardOptions;
@@ -368,16 +376,11 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
 
   /** What a gateway needs to share the servers one by one. */
   readonly served = {
-    list: (): SharedServer[] => {
+    list: (): ServedServer[] => {
       const words = new Map(this.instructions().map(({ server, text }) => [server, text]));
       return this.#core.servers.own().map((entry) => this.#served(entry, words.get(entry.name)));
     },
-    start: (name: string, onlyToList: boolean): Promise<void> =>
-      this.#core.servers.named(name).supervisor.start(onlyToList),
-    /** Resolves when the server can take a call, and rejects as a call would. */
-    acquire: async (name: string, signal: AbortSignal): Promise<void> =>
-      void (await this.#core.servers.named(name).supervisor.acquire(signal)),
-    refresh: (name: string): Promise<void> => this.#core.servers.named(name).supervisor.refresh(),
+    supervisor: (name: string): ServerSupervisor => this.#core.servers.named(name).supervisor,
     redactor: (): Pick<Redactor, "text" | "beginning"> => this.#core.redactor,
     /** The host's own tools, those of configured modules among them. */
     native: (): NativeTool[] =>
@@ -385,23 +388,16 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
   };
 
   /** Without what a command's own board knows. `instructions` are what the pins do not keep back of the server's words. */
-  #served(entry: ServerEntry, instructions: string | undefined): SharedServer {
+  #served(entry: ServerEntry, instructions: string | undefined): ServedServer {
     const { name, isKnown, supervisor } = entry;
-    const { state, transport, cached, cachedAt, identity, ...status } = this.#core.status(entry);
-    const { restarts, lastError, pid, calls, diagnostics, stderr } = status;
+    const { transport, cached, cachedAt, identity, ...status } = this.#core.status(entry);
+    const { state, restarts, lastError, pid, calls, diagnostics, stderr } = status;
+    const counted = { restarts, lastError, pid, calls, diagnostics, stderr };
+    const introduced = identity && { ...identity, instructions };
     return {
       name,
       state,
-      transport,
-      cached,
-      cachedAt,
-      restarts,
-      lastError,
-      pid,
-      calls,
-      diagnostics,
-      stderr,
-      identity: identity && { ...identity, instructions },
+      status: { transport, cached, cachedAt, identity: introduced, ...counted },
       tools: isKnown ? this.#core.servers.toolsOf(name) : undefined,
       unpinned: this.#core.unpinned(name),
       pinnedAt: this.#core.pinnedAt(name),
@@ -619,6 +615,13 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
     }
     const entry = this.#own.named(server);
     await entry.supervisor.restart();
+    return this.#statusOf(entry);
+  }
+
+  async stop(server: string): Promise<ServerStatus> {
+    requireServer(server);
+    const entry = this.#own.named(server);
+    await entry.supervisor.stop();
     return this.#statusOf(entry);
   }
 

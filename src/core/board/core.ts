@@ -518,16 +518,19 @@ export class BoardCore {
 
   #comparedServer(name: string): ComparedServer {
     const entry = this.servers.named(name);
-    const { definition, inGateway } = entry;
+    const { definition, supervisor } = entry;
     const home = this.servers.isOwn(entry) ? this : (this.#over?.core ?? this);
-    const told = inGateway ? this.gateway?.server(name) : undefined;
+    const pinned = supervisor.told ?? {
+      pinnedAt: home.pinnedAt(name),
+      unpinned: home.unpinned(name),
+    };
     return {
       name,
       program: programKey(definition),
       identity: entry.identity?.name,
       isOfSession: definition.origin === "session",
-      pinnedAt: inGateway ? told?.pinnedAt : home.pinnedAt(name),
-      unpinned: new Set(inGateway ? told?.unpinned : home.unpinned(name)),
+      pinnedAt: pinned.pinnedAt,
+      unpinned: new Set(pinned.unpinned),
     };
   }
 

@@ -79,7 +79,7 @@ export function createServer(
     const { onLog } = context;
     const supervisor = inGateway.supervise(definition, { onState, onTools, onLog });
     const unknown = { cached: undefined, isListedElsewhere: false };
-    return new ServerEntry({ ...common, supervisor, inGateway: true, ...unknown });
+    return new ServerEntry({ ...common, supervisor, ...unknown });
   }
   const tap = context.trace.tap(definition.name, redactor);
   if (definition.sampling !== undefined && options.onSampling === undefined) {
@@ -138,7 +138,6 @@ export function createServer(
   });
   return new ServerEntry({
     ...common,
-    inGateway: false,
     supervisor,
     cached,
     isListedElsewhere: cached !== undefined && cached === listedElsewhere,

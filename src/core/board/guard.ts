@@ -431,7 +431,7 @@ export class BoardGuard {
   ): string | undefined {
     if (subject.origin === "session") return "nothing is pinned of a server that a session brings";
     if (subject.inGateway) {
-      const changed = this.#options.gateway?.server(server)?.unpinned;
+      const changed = this.#options.gateway?.server(server)?.told.unpinned;
       if (changed === undefined) return UNPINNED.unseen;
       return changed.includes(tool) ? UNPINNED.changed : mayWrite(subject);
     }
@@ -477,7 +477,9 @@ const UNPINNED: Readonly<Record<Unpinned, string>> = {
 };
 
 function mayWrite({ annotations }: Pick<Subject, "annotations">): string | undefined {
-  return saysReadOnly(hintsIn(annotations)) ? undefined : "it does not say that it only reads";
+  return saysReadOnly(hintsIn(annotations))
+    ? undefined
+    : "the tool does not say that it only reads";
 }
 
 /** Nothing about a session's own servers is kept after it, so their tools cannot be pinned. */

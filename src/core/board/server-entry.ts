@@ -19,7 +19,7 @@ const MAX_CACHE_AGE_MS = 24 * 3_600_000;
 /** Until then the same list is not written again. */
 const FRESH_CACHE_MS = 3_600_000;
 
-export type ServerEntryParts = Pick<ServerEntry, "cwd" | "supervisor" | "inGateway" | "signIn"> & {
+export type ServerEntryParts = Pick<ServerEntry, "cwd" | "supervisor" | "signIn"> & {
   /** Asked once, when the first of them is needed: a file may hold thousands of disabled servers. */
   keys: () => ServerKeys;
   cached: CachedTools | undefined;
@@ -52,8 +52,6 @@ export class ServerEntry {
   /** Where it runs unless its definition says otherwise. */
   readonly cwd: string;
   readonly supervisor: ServerSupervisor;
-  /** A gateway runs it, and guards its calls. */
-  readonly inGateway: boolean;
   /** Only for a remote server. */
   readonly signIn: ServerSignIn | undefined;
   readonly #makeKeys: () => ServerKeys;
@@ -64,18 +62,9 @@ export class ServerEntry {
   #identity: ServerIdentity | undefined;
   #diagnostics: Diagnostic[] = [];
 
-  constructor({
-    cwd,
-    supervisor,
-    inGateway,
-    signIn,
-    keys,
-    cached,
-    isListedElsewhere,
-  }: ServerEntryParts) {
+  constructor({ cwd, supervisor, signIn, keys, cached, isListedElsewhere }: ServerEntryParts) {
     this.cwd = cwd;
     this.supervisor = supervisor;
-    this.inGateway = inGateway;
     this.signIn = signIn;
     this.#makeKeys = keys;
     this.#knowledge = cached === undefined ? "none" : "cached";
@@ -87,6 +76,11 @@ export class ServerEntry {
   /** As it is now: its settings may be others after `reconfigure`. */
   get definition(): ServerDefinition {
     return this.supervisor.definition;
+  }
+
+  /** A gateway runs it, and guards its calls. */
+  get inGateway(): boolean {
+    return this.supervisor.told !== undefined;
   }
 
   /** What is kept about the server goes by these. They are those of the definition that it was created with. */
@@ -108,7 +102,7 @@ export class ServerEntry {
 
   /** How the server introduced itself last, to this board, to a gateway or in an earlier run. */
   get identity(): ServerIdentity | undefined {
-    return this.supervisor.told?.identity ?? this.#identity;
+    return this.supervisor.told?.status.identity ?? this.#identity;
   }
 
   /** Replaces the settings that take no new start: timeouts, limits, rules, names. */
@@ -225,7 +219,7 @@ export class ServerEntry {
     const { told } = supervisor;
     return told === undefined
       ? status
-      : { ...status, ...told, diagnostics: joined(told.diagnostics, more) };
+      : { ...status, ...told.status, diagnostics: joined(told.status.diagnostics, more) };
   }
 
   /** Resolves when no process of the server is left. */

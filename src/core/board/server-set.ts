@@ -579,11 +579,11 @@ export class ServerSet {
 
   /** Its tools, as far as the gateway or an earlier run knows them. */
   #addKnownTools(entry: ServerEntry, cached: CachedTools | undefined): void {
-    const told = entry.inGateway ? this.#options.gateway?.server(entry.name) : undefined;
-    if (told?.tools !== undefined && told.identity !== undefined) {
-      this.#onTools(entry, told.tools, told.identity);
+    const { state, told } = entry.supervisor;
+    if (told?.tools !== undefined && told.status.identity !== undefined) {
+      const list = { tools: told.tools, diagnostics: [], capabilities: {} };
+      this.#onTools(entry, list, told.status.identity);
     } else this.#addCachedTools(entry, cached);
-    const { state } = entry.supervisor;
     // It was ready before the board knew of it.
     if (entry.inGateway && state.kind === "ready") {
       this.events.emit("state", { entry, state, previous: { kind: "idle" } });

@@ -63,6 +63,8 @@ export interface ApprovalRequest {
    * written to disk.
    */
   always: "until-changed" | "until-closed";
+  /** If nobody can be asked here, the call waits for somebody who looks at the gateway's page: reject with NOT_APPROVED. */
+  mayWait?: boolean;
 }
 
 /** An answer `always`, as it is kept on disk. */

@@ -115,6 +115,8 @@ export interface Board extends BoardBase {
   readonly secrets: SecretReview;
   /** Stops and starts a server. Resolves when it is ready or has failed. */
   restart(server: string): Promise<ServerStatus>;
+  /** Stops a server until `restart` starts it again: calls do not. Resolves when nothing of it is left. */
+  stop(server: string): Promise<ServerStatus>;
   /**
    * Signs in to a remote server through `onAuthorization`, that of the request or of the board, then restarts it with
    * the new login.

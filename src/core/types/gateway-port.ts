@@ -1,25 +1,45 @@
 // The port between a board and a gateway that runs some of its servers, and what a gateway tells of a server.
 
 import type { SessionOptions } from "./board-options.ts";
-import type { ServerIdentity, ToolList } from "./connection.ts";
 import type { RedactorElsewhere } from "./redactor.ts";
 import type { ServerContent } from "./server-content.ts";
 import type { ServerDefinition } from "./server-definition.ts";
 import type { ServerLogLevel } from "./server-log.ts";
-import type { ServerState } from "./server-state.ts";
-import type { LiveServer, ServerSupervisor, SupervisorListener, ToldStatus } from "./supervisor.ts";
+import type { ServerStatus } from "./server-status.ts";
+import type { LiveServer, ServerSupervisor, SupervisorListener } from "./supervisor.ts";
 import type { NativeTool, ToolDefinition } from "./tool.ts";
 import type { EndTrace, TraceListener, TraceOptions } from "./trace.ts";
 
-/** A server that a gateway runs. Its calls are guarded there, and nowhere else. */
-export interface ServerInGateway {
-  /** The tools as the gateway offers them, before rules; undefined if nobody knows them yet. */
-  readonly tools: ToolList | undefined;
+/** What a gateway tells of a server that it runs. The calls of that server are guarded there, and nowhere else. */
+export interface ToldServer {
+  name: string;
+  /** What a board that shares the server shows. */
+  status: Pick<
+    ServerStatus,
+    | "transport"
+    | "cached"
+    | "cachedAt"
+    | "restarts"
+    | "lastError"
+    | "identity"
+    | "pid"
+    | "calls"
+    | "diagnostics"
+    | "stderr"
+  >;
+  /** Those that rules hide included. Undefined if nobody knows them yet. */
+  tools?: ToolDefinition[] | undefined;
   /** The tools that are not as they were pinned; undefined if none of them is pinned. */
-  readonly unpinned: readonly string[] | undefined;
+  unpinned: readonly string[] | undefined;
   /** When it was pinned, in milliseconds since the epoch. */
-  readonly pinnedAt: number | undefined;
-  readonly identity: ServerIdentity | undefined;
+  pinnedAt: number | undefined;
+  /** Known while the server is up. */
+  has: ServerContent["has"] | undefined;
+}
+
+/** A server that a gateway runs, and what speaks for the gateway's supervisor. */
+interface ServerInGateway {
+  readonly told: ToldServer;
   supervise(definition: ServerDefinition, listener: SupervisorListener): ServerSupervisor;
 }
 
@@ -29,22 +49,15 @@ export interface NativeToolInGateway extends NativeTool {
   direct: () => Pick<LiveServer, "callTool"> | undefined;
 }
 
+/** What a gateway takes of the options of a session: a command brings neither servers nor limits of its own. */
+export const OPTIONS_IN_GATEWAY = [
+  ...(["cwd", "id", "owner", "approval", "tools", "toolNames", "rateLimit"] as const),
+  ...(["toolTimeout", "defaultToolTimeout"] as const),
+  ...(["onApproval", "onElicitation", "onSampling"] as const),
+] as const satisfies readonly (keyof SessionOptions)[];
+
 /** What a gateway needs to know of a board that uses its servers, or of a session of that board. */
-export interface BoardInGateway extends Pick<
-  SessionOptions,
-  | "cwd"
-  | "id"
-  | "approval"
-  | "tools"
-  | "rateLimit"
-  | "owner"
-  | "toolNames"
-  | "defaultToolTimeout"
-  | "toolTimeout"
-  | "onApproval"
-  | "onElicitation"
-  | "onSampling"
-> {
+export interface BoardInGateway extends Pick<SessionOptions, (typeof OPTIONS_IN_GATEWAY)[number]> {
   /** The gateway's guard has something to tell the user. */
   onNotice: (text: string) => void;
 }
@@ -73,18 +86,4 @@ export interface GatewayPort {
   setLogLevel(board: object, level: ServerLogLevel | undefined): void;
   /** Traces the servers that are shared. */
   trace(listener: TraceListener, options: TraceOptions): EndTrace;
-}
-
-/** A server of a gateway's board, as the gateway tells others of it. */
-export interface SharedServer extends ToldStatus {
-  name: string;
-  state: ServerState;
-  /** Those that rules hide included. Undefined if nobody knows them yet; the same array until they change. */
-  tools: readonly { tool: ToolDefinition }[] | undefined;
-  /** The tools that are not as they were pinned; undefined if none of them is pinned. */
-  unpinned: readonly string[] | undefined;
-  /** When it was pinned, in milliseconds since the epoch. */
-  pinnedAt: number | undefined;
-  /** Known while the server is up. */
-  has: ServerContent["has"] | undefined;
 }

@@ -19,7 +19,8 @@ export type ServerState =
    */
   | { kind: "failed"; error: PlugboardError; earlier?: true; remedy?: string }
   | { kind: "stopping" }
-  | { kind: "stopped" };
+  /** `remedy` means that a person has stopped it, and says how to start it again: calls do not. */
+  | { kind: "stopped"; remedy?: string };
 
 export type ServerStateKind = ServerState["kind"];
 

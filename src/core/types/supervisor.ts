@@ -3,6 +3,7 @@
 import type { CallSignal } from "../../util/abort.ts";
 import type { Connection, ServerIdentity, ToolList } from "./connection.ts";
 import type { PlugboardError } from "./errors.ts";
+import type { ToldServer } from "./gateway-port.ts";
 import type { ServerDefinition } from "./server-definition.ts";
 import type { ServerLogMessage } from "./server-log.ts";
 import type { ServerState } from "./server-state.ts";
@@ -24,7 +25,7 @@ export interface ServerSupervisor {
   readonly lastError: PlugboardError | undefined;
   readonly stats: { snapshot(): ServerStatus["calls"] };
   /** What a gateway tells of the server. Absent if it runs in this process. */
-  readonly told?: ToldStatus;
+  readonly told?: ToldServer;
   stderrTail(): string[];
   /** What the server said was missing when it started, although it runs. */
   missing?(): string | undefined;
@@ -43,26 +44,13 @@ export interface ServerSupervisor {
   /** Lists the tools again, or makes one attempt to start the server if it is down. */
   refresh(): Promise<void>;
   restart(): Promise<void>;
+  /** Until `restart` starts it again: nothing else does. */
+  stop(): Promise<void>;
   /** Replaces the settings that take no new start. */
   reconfigure(definition: ServerDefinition): void;
   /** Idempotent; resolves when nothing of the server is left in this process. */
   close(): Promise<void>;
 }
-
-/** What a gateway knows of a server, and a board that shares the server shows. */
-export type ToldStatus = Pick<
-  ServerStatus,
-  | "transport"
-  | "cached"
-  | "cachedAt"
-  | "restarts"
-  | "lastError"
-  | "identity"
-  | "pid"
-  | "calls"
-  | "diagnostics"
-  | "stderr"
->;
 
 /** What a supervisor tells the board. */
 export interface SupervisorListener {

@@ -2,10 +2,10 @@
 // board has; the command's board derives its events from that.
 
 import { PlugboardError, toPlugboardError } from "../../core/types/errors.ts";
-import type { SharedServer } from "../../core/types/gateway-port.ts";
+import type { ToldServer } from "../../core/types/gateway-port.ts";
 import { isJsonObject, type JsonObject } from "../../core/types/json.ts";
 import type { ServerState } from "../../core/types/server-state.ts";
-import type { NativeTool, ToolDefinition } from "../../core/types/tool.ts";
+import type { NativeTool } from "../../core/types/tool.ts";
 
 /** What the gateway tells whenever something has changed. */
 export interface Told {
@@ -15,10 +15,9 @@ export interface Told {
   native?: Omit<NativeTool, "execute">[];
 }
 
-/** A server of the gateway. Its tools are left out if nobody knows them, or they are as they were told last. */
-export interface WireServer extends Omit<SharedServer, "state" | "tools"> {
+/** Its tools are left out if nobody knows them, or they are as they were told last. */
+export interface WireServer extends ToldServer {
   state: JsonObject;
-  tools?: ToolDefinition[];
 }
 
 /** Whoever reads it branches on the code, so the text of a code that it does not know is still told. */

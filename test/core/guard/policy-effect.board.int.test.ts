@@ -119,7 +119,7 @@ describe("a rule by what a tool does", () => {
     await docs.setTools(ALL);
     const allow = await openWith(agentWith({ tools: { allow: ["docs/@readOnly"] } }));
     expect(textOf(await allow.call("docs/list"))).toBe(
-      `docs/list is refused: nothing in tools.allow allows it, and "docs/@readOnly" does not because it does not say that it only reads`,
+      `docs/list is refused: nothing in tools.allow allows it, and "docs/@readOnly" does not because the tool does not say that it only reads`,
     );
     const deny = await openWith(agentWith({ tools: { deny: ["@destructive"] } }));
     expect(textOf(await deny.call("docs/read"))).toBe(

@@ -237,6 +237,12 @@ export class Supervisor implements ServerSupervisor {
     await this.start();
   }
 
+  /** A person asked for it: nothing but `restart` starts it again. */
+  async stop(): Promise<void> {
+    if (this.#state.kind === "disabled" || this.#closed) return;
+    await this.#stop({ kind: "stopped", remedy: this.#options.restartHint });
+  }
+
   /** Stops for good. Idempotent; resolves when nothing of the server is left. */
   async close(): Promise<void> {
     this.#closed = true;

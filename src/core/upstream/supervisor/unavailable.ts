@@ -15,7 +15,8 @@ export function unavailable(
   const cause = "error" in state ? state.error : undefined;
   // How to sign in may repeat what the server said when it refused.
   const own = state.kind === "needs-auth" ? undefined : "";
-  const hints = [cause?.hint, state.kind === "failed" ? state.remedy : undefined];
+  const isOver = state.kind === "failed" || state.kind === "stopped";
+  const hints = [cause?.hint, isOver ? state.remedy : undefined];
   return new PlugboardError(
     codeFor(state),
     `server '${server}' ${describe(state, definition, clock)}`,

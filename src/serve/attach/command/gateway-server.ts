@@ -1,10 +1,10 @@
 // One server of a gateway, for a board of this command. Speaks for the gateway's supervisor, and starts nothing itself. Calls
 // and reads go to the gateway, which guards them.
 
-import type { CallOptions, ServerIdentity, ToolList } from "../../../core/types/connection.ts";
-import type { ServerInGateway } from "../../../core/types/gateway-port.ts";
+import type { CallOptions, ServerIdentity } from "../../../core/types/connection.ts";
+import type { ToldServer } from "../../../core/types/gateway-port.ts";
 import { isJsonObject, type JsonObject } from "../../../core/types/json.ts";
-import type { ContentChange, ServerContent } from "../../../core/types/server-content.ts";
+import type { ContentChange } from "../../../core/types/server-content.ts";
 import type { ServerDefinition } from "../../../core/types/server-definition.ts";
 import type { ServerLogMessage } from "../../../core/types/server-log.ts";
 import type { ServerState } from "../../../core/types/server-state.ts";
@@ -12,7 +12,6 @@ import type {
   LiveServer,
   ServerSupervisor,
   SupervisorListener,
-  ToldStatus,
 } from "../../../core/types/supervisor.ts";
 import { abortSignalOf } from "../../../util/abort.ts";
 import { within } from "../../../util/clock.ts";
@@ -23,62 +22,53 @@ import type { GatewayServers } from "./gateway-servers.ts";
 /** Callers wait this much longer than a server's timeout, so that they see the timeout as the server's error. */
 const REPORT_MS = 500;
 const UNKNOWN_IDENTITY: ServerIdentity = { protocolVersion: "", era: "modern" };
-const NO_TOOLS: ToolList = { tools: [], diagnostics: [], capabilities: {} };
 /** What is not known is left to the gateway, which refuses what the server does not have. */
 const HAS_ALL = { resources: true, subscriptions: true, prompts: true, completions: true };
 
-export class GatewayServer implements ServerInGateway, ServerSupervisor {
+export class GatewayServer implements ServerSupervisor {
   readonly restarts = 0;
   readonly lastError = undefined;
-  readonly stats = { snapshot: () => this.told.calls };
+  readonly stats = { snapshot: () => this.told.status.calls };
   definition!: ServerDefinition;
   state: ServerState = { kind: "idle" };
-  told: ToldStatus;
-  tools: ToolList | undefined;
-  unpinned: readonly string[] | undefined;
-  pinnedAt: number | undefined;
-  has: ServerContent["has"] | undefined;
-  readonly #name: string;
+  told: ToldServer;
   readonly #gateway: GatewayServers;
   #listener: SupervisorListener | undefined;
   /** Another one for each time that the server becomes ready: what was known of the last one may be outdated. */
   #connection: GatewayConnection;
 
-  constructor(told: WireServer, gateway: GatewayServers) {
-    this.#name = told.name;
+  constructor(told: ToldServer, gateway: GatewayServers) {
     this.told = told;
     this.#gateway = gateway;
     this.#connection = connectionTo(gateway, told.name);
   }
 
-  supervise(definition: ServerDefinition, listener: SupervisorListener): ServerSupervisor {
+  supervise(definition: ServerDefinition, listener: SupervisorListener): this {
     this.definition = definition;
     this.#listener = listener;
     return this;
   }
 
-  update({ state, has, tools, unpinned, pinnedAt, ...told }: WireServer): void {
-    this.told = told;
-    this.pinnedAt = pinnedAt;
-    this.has = has ?? this.has;
-    const isPinnedAnew = JSON.stringify(unpinned) !== JSON.stringify(this.unpinned);
-    this.unpinned = unpinned;
-    if (tools !== undefined) this.#list({ ...NO_TOOLS, tools });
-    else if (isPinnedAnew && this.tools !== undefined) this.#list(this.tools);
+  update({ state, ...told }: WireServer): void {
+    const { tools, has, unpinned } = this.told;
+    this.told = { ...told, tools: told.tools ?? tools, has: told.has ?? has };
+    const isPinnedAnew = JSON.stringify(told.unpinned) !== JSON.stringify(unpinned);
+    if (told.tools !== undefined || isPinnedAnew) this.#list();
     this.#move(stateFromWire(state));
   }
 
   /** The gateway has gone: the server is being started somewhere, or nobody runs it any more. */
   lost(state: ServerState & { kind: "starting" | "failed" }): void {
     if (this.state.kind === "disabled" || this.state.kind === "untrusted") return;
-    this.told = { ...this.told, pid: undefined };
+    this.told = { ...this.told, status: { ...this.told.status, pid: undefined } };
     this.#move(state);
   }
 
   /** It is no longer configured in the gateway. */
   removed(): void {
     if (this.state.kind === "stopped") return;
-    this.#list(NO_TOOLS);
+    this.told = { ...this.told, tools: [] };
+    this.#list();
     this.#move({ kind: "stopped" });
   }
 
@@ -93,10 +83,6 @@ export class GatewayServer implements ServerInGateway, ServerSupervisor {
     }
   }
 
-  get identity(): ServerIdentity | undefined {
-    return this.told.identity;
-  }
-
   get live(): LiveServer | undefined {
     return this.state.kind === "ready" ? this.direct : undefined;
   }
@@ -106,14 +92,14 @@ export class GatewayServer implements ServerInGateway, ServerSupervisor {
   }
 
   stderrTail(): string[] {
-    return this.told.stderr;
+    return this.told.status.stderr;
   }
 
   /** What comes of it is told as a state. */
   async start(onlyToList = false): Promise<void> {
     const { kind } = this.state;
     if (kind === "ready" || kind === "disabled") return;
-    await this.#gateway.ask("server/start", [this.#name, onlyToList]).catch(() => {});
+    await this.#gateway.ask("server/start", [this.told.name, onlyToList]).catch(() => {});
   }
 
   async attempt(onlyToList = false): Promise<void> {
@@ -122,7 +108,7 @@ export class GatewayServer implements ServerInGateway, ServerSupervisor {
   }
 
   async acquire(signal?: AbortSignal): Promise<LiveServer> {
-    await this.#gateway.ask("server/acquire", [this.#name], { signal });
+    await this.#gateway.ask("server/acquire", [this.told.name], { signal });
     return this.#connection;
   }
 
@@ -135,11 +121,15 @@ export class GatewayServer implements ServerInGateway, ServerSupervisor {
   }
 
   async refresh(): Promise<void> {
-    await this.#gateway.ask("server/refresh", [this.#name]).catch(() => {});
+    await this.#gateway.ask("server/refresh", [this.told.name]).catch(() => {});
   }
 
   async restart(): Promise<void> {
-    await this.#gateway.ask("server/restart", [this.#name]);
+    await this.#gateway.ask("server/restart", [this.told.name]);
+  }
+
+  async stop(): Promise<void> {
+    await this.#gateway.ask("server/stop", [this.told.name]);
   }
 
   /** The server goes on for others. */
@@ -147,16 +137,18 @@ export class GatewayServer implements ServerInGateway, ServerSupervisor {
     this.#listener = undefined;
   }
 
-  #list(tools: ToolList): void {
-    this.tools = tools;
-    if (this.identity !== undefined) this.#listener?.onTools(tools, this.identity);
+  #list(): void {
+    const { tools, status } = this.told;
+    if (tools === undefined || status.identity === undefined) return;
+    this.#listener?.onTools({ tools, diagnostics: [], capabilities: {} }, status.identity);
   }
 
   #move(state: ServerState): void {
     const previous = this.state;
     if (JSON.stringify(previous) === JSON.stringify(state)) return;
     this.state = state;
-    if (state.kind === "ready") this.#connection = connectionTo(this.#gateway, this.#name, this);
+    if (state.kind === "ready")
+      this.#connection = connectionTo(this.#gateway, this.told.name, this);
     this.#listener?.onState(state, previous);
   }
 }
@@ -171,7 +163,7 @@ interface GatewayConnection extends LiveServer {
 export function connectionTo(
   gateway: GatewayServers,
   server: string,
-  facts?: Pick<GatewayServer, "identity" | "has">,
+  supervisor?: Pick<GatewayServer, "told">,
 ): GatewayConnection {
   const listeners: ((change: ContentChange) => void)[] = [];
   const use = <Name extends Method>(
@@ -194,13 +186,13 @@ export function connectionTo(
     });
   return {
     get identity() {
-      return facts?.identity ?? UNKNOWN_IDENTITY;
+      return supervisor?.told.status.identity ?? UNKNOWN_IDENTITY;
     },
     changed: (change) => listeners.forEach((listener) => listener(change)),
     callTool: (tool, args, options) => use("session/call", [`${server}/${tool}`, args], options),
     content: {
       get has() {
-        return facts?.has ?? HAS_ALL;
+        return supervisor?.told.has ?? HAS_ALL;
       },
       listResources: async () => ({
         resources: await list("session/resources/list"),

@@ -13,7 +13,6 @@ import type {
   BoardInGateway,
   GatewayPort,
   NativeToolInGateway,
-  ServerInGateway,
 } from "../../../core/types/gateway-port.ts";
 import type { Logger } from "../../../core/types/logger.ts";
 import type { RedactorElsewhere } from "../../../core/types/redactor.ts";
@@ -101,7 +100,7 @@ export class GatewayServers implements GatewayPort {
     return this.#now !== undefined;
   }
 
-  server(name: string): ServerInGateway | undefined {
+  server(name: string): GatewayServer | undefined {
     return this.#shares.has(name) ? this.#servers.get(name) : undefined;
   }
 

@@ -2,9 +2,10 @@
 // questions go back to the command.
 
 import { serversOf } from "../../../core/board/board.ts";
+import type { AskApproval, AskElsewhere } from "../../../core/types/approval.ts";
 import type { Board, SessionBoard } from "../../../core/types/board.ts";
 import { PlugboardError } from "../../../core/types/errors.ts";
-import type { BoardInGateway } from "../../../core/types/gateway-port.ts";
+import { type BoardInGateway, OPTIONS_IN_GATEWAY } from "../../../core/types/gateway-port.ts";
 import { isJsonObject, type JsonObject } from "../../../core/types/json.ts";
 import {
   SERVER_LOG_LEVELS,
@@ -30,6 +31,8 @@ export interface ChannelHost {
   stop(): void;
   /** A link that opens the gateway's page once. */
   pageLink(role: "owner" | "viewer"): Promise<string>;
+  /** Asks whoever has the page open about a call. Undefined while nobody is there who could answer. */
+  askElsewhere?(agent: string): AskElsewhere | undefined;
   /** What the gateway tells about itself. */
   status(): unknown;
   /** What its servers have written. */
@@ -109,22 +112,27 @@ export class ServedLink {
     ),
     // `texts` without the secrets of the agent's servers, which the command does not get. In the same order.
     "agent/redact": takes([ANY], ({ texts }) => {
-      const redactor = this.#redactor();
+      const redactor = serversOf(this.#attachedTo()).redactor();
       if (!Array.isArray(texts)) throw invalid("agent/redact is not well formed");
       return texts.map((text) => redactor.text(String(text)));
     }),
     // For a text that comes in pieces: as `RedactorElsewhere` has it.
     "agent/redactBeginning": takes(["", 0, false], (text, covered, isEnd) =>
-      this.#redactor().beginning(text, covered, isEnd),
+      serversOf(this.#attachedTo()).redactor().beginning(text, covered, isEnd),
     ),
     "server/start": takes(["", false], (server, onlyToList) =>
-      this.#change((board) => serversOf(board).start(server, onlyToList)),
+      this.#change((board) => serversOf(board).supervisor(server).start(onlyToList)),
     ),
     "server/acquire": takes([""], (server, { signal }) =>
-      this.#change((board) => serversOf(board).acquire(server, signal)),
+      this.#change(
+        async (board) => void (await serversOf(board).supervisor(server).acquire(signal)),
+      ),
     ),
     "server/refresh": takes([""], (server) =>
-      this.#change((board) => serversOf(board).refresh(server)),
+      this.#change((board) => serversOf(board).supervisor(server).refresh()),
+    ),
+    "server/stop": takes([""], (server) =>
+      this.#change((board) => serversOf(board).supervisor(server).stop()),
     ),
     "server/restart": takes([""], (server) =>
       this.#change(async (board) => {
@@ -177,16 +185,15 @@ export class ServedLink {
     return board;
   }
 
-  #redactor(): ReturnType<ReturnType<typeof serversOf>["redactor"]> {
+  #attachedTo(): Board {
     if (this.#board === undefined) throw invalid("the command is not attached");
-    return serversOf(this.#board).redactor();
+    return this.#board;
   }
 
   /** Does something with the servers. The command hears of the change before it gets the answer. */
   async #change<Done>(change: (board: Board) => Promise<Done>): Promise<Done> {
-    if (this.#board === undefined) throw invalid("the command is not attached");
     try {
-      return await change(this.#board);
+      return await change(this.#attachedTo());
     } finally {
       this.#told?.tell();
     }
@@ -203,19 +210,18 @@ export class ServedLink {
     const board = await this.#use(agent);
     const { command, pid } = this.#info;
     // The board checks what it gets.
-    const { owner, id = `${command}-${pid}`, ...given } = options as unknown as BoardInGateway;
-    const { cwd, approval, tools, rateLimit, toolNames, onApproval, onElicitation } = given;
-    const { defaultToolTimeout, toolTimeout, onSampling } = given;
-    const rules = { approval, tools, rateLimit, toolNames, defaultToolTimeout, toolTimeout };
-    const handlers = { onApproval, onElicitation, onSampling };
+    const given = Object.fromEntries(
+      OPTIONS_IN_GATEWAY.map((name) => [name, options[name]]),
+    ) as unknown as BoardInGateway;
+    const id = given.id ?? `${command}-${pid}`;
+    const { onApproval } = given;
     const session = await board.openSession({
-      cwd,
-      ...rules,
-      ...handlers,
+      ...given,
+      ...(onApproval && { onApproval: this.#askedHereOrThere(agent, id, onApproval) }),
       // The audit tells who made a call.
       id,
       // On this channel the command says so: whoever can open it is the owner.
-      owner: owner === true,
+      owner: given.owner === true,
       // These are the command's own, as are the servers of each session.
       resourceTools: false,
       perSession: false,
@@ -233,6 +239,25 @@ export class ServedLink {
     session.on("tools", () => this.#told?.soon());
     options.atEnd(this.#host.watch?.(agent, session, this.#info) ?? (() => {}));
     return session;
+  }
+
+  /**
+   * The command asks its person. One without a terminal says so by an error; then the call waits in the page, if somebody
+   * is there.
+   */
+  #askedHereOrThere(agent: string, id: string, ask: AskApproval): AskApproval {
+    return async (request, signal) => {
+      const elsewhere = this.#host.askElsewhere?.(agent);
+      const mayWait = elsewhere === undefined ? {} : { mayWait: true };
+      try {
+        return await ask({ ...request, ...mayWait }, signal);
+      } catch (error) {
+        const isUnasked = error instanceof PlugboardError && error.code === "NOT_APPROVED";
+        if (elsewhere === undefined || !isUnasked) throw error;
+        const caller = { id: `command:${id}`, label: id };
+        return elsewhere(request, signal, { caller, tell: () => {} });
+      }
+    };
   }
 
   /** A command need not wait for the answer to `session/open`. */
@@ -269,7 +294,7 @@ export class ServedLink {
    * stops would wait for it.
    */
   #trace(server: string, maxSize: number, { onEntry, atEnd }: IncomingOptions): void {
-    if (this.#board === undefined) throw invalid("the command is not attached");
+    const board = this.#attachedTo();
     if (typeof onEntry !== "function") return;
     const send = onEntry as TraceListener;
     const lost = new Map<string, number>();
@@ -286,7 +311,7 @@ export class ServedLink {
       send(entry);
     };
     const options = { ...(server && { server }), ...(maxSize > 0 && { maxSize }) };
-    const end = this.#board.trace(listener, options);
+    const end = board.trace(listener, options);
     atEnd(() => end().then(() => tellLost(this.#clock.now())));
   }
 }

@@ -117,6 +117,7 @@ describe("becoming ready", () => {
     const supervisor = supervise({ enabled: false });
     await supervisor.start();
     await supervisor.restart();
+    await supervisor.stop();
     expect(starts).toBe(0);
     expect(await failures(supervisor)).toBe("server 'github' is disabled");
     await supervisor.close();
@@ -625,6 +626,35 @@ describe("stopping", () => {
     await attempt;
     expect(supervisor.state.kind).toBe("stopped");
     expect(states).toEqual(["starting", "stopping", "stopped"]);
+  });
+
+  it("by a person lasts until a person starts it again", async () => {
+    const supervisor = supervise({ idleTimeout: 5000 });
+    await supervisor.start();
+    await supervisor.stop();
+    expect(supervisor.state).toEqual({ kind: "stopped", remedy: expect.any(String) as string });
+    expect(opened[0]?.closes).toBe(1);
+    await Promise.all([supervisor.start(), supervisor.refresh(), supervisor.attempt(true)]);
+    expect(await failures(supervisor)).toBe("server 'github' is stopped");
+    expect(clock.next()).toBeUndefined();
+    expect(starts).toBe(1);
+    await supervisor.restart();
+    expect(supervisor.state.kind).toBe("ready");
+  });
+
+  it("by a person gives up a start that is under way, and the tries of one that fails", async () => {
+    script = [never(), crash];
+    const supervisor = supervise();
+    const attempt = supervisor.start();
+    await settle();
+    await supervisor.stop();
+    await attempt;
+    expect(supervisor.state.kind).toBe("stopped");
+    await supervisor.restart();
+    expect(supervisor.state.kind).toBe("backoff");
+    await supervisor.stop();
+    expect(supervisor.state.kind).toBe("stopped");
+    expect(clock.next()).toBeUndefined();
   });
 
   it("does not start again when it is closed in the middle of a restart", async () => {

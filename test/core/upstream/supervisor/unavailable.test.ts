@@ -78,6 +78,8 @@ describe("a server that is unavailable", () => {
     expect(reason.hint).toBe("install it");
     const givenUp = unavailable(docs, { kind: "failed", error, remedy: "restart it" }, clock);
     expect(givenUp.hint).toBe("install it; restart it");
+    const stopped = unavailable(docs, { kind: "stopped", remedy: "start it" }, clock);
+    expect(stopped.hint).toBe("start it");
   });
 
   it("has neither if there is no error behind it", () => {

@@ -182,6 +182,12 @@ const BOARD_QUESTIONS: Record<string, Question<Board>> = {
   refresh: (board) => board.refresh(),
   restart: (board) => board.restart("library"),
   "restart no server": (board) => board.restart("libary"),
+  "stop a server, call it and start it again": async (board) => {
+    const stopped = await board.stop("library");
+    const call = await board.call("library/read", {});
+    return { stopped, call, started: await board.restart("library") };
+  },
+  "stop no server": (board) => board.stop("libary"),
   "sign in to a program": (board) => board.signIn("echo"),
   "sign out of a program": (board) => board.signOut("echo"),
   "a session without a cwd": (board) => board.openSession({ cwd: "relative" }),
