@@ -14,12 +14,8 @@ import { isLocal } from "../../net/policy.ts";
 import { untilAborted } from "../../../util/abort.ts";
 import { errorMessage } from "../../../util/error-message.ts";
 import { said } from "../failure.ts";
-import {
-  loadOptional,
-  notInstalled,
-  type OptionalPackage,
-  unusableVersion,
-} from "../optional-package.ts";
+import { loadOptional, type OptionalPackage } from "../../../util/optional-package.ts";
+import { notInstalled, unusableVersion } from "../optional-package.ts";
 import { type ToolOptions, toolOutput } from "../program-output.ts";
 import { secretText } from "../secret-text.ts";
 import { eitherWay, type TwoWays } from "../two-ways.ts";

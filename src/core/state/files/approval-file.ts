@@ -8,6 +8,7 @@ import type { ApprovalKey, ApprovalStore } from "../../types/shared-state.ts";
 import { type Clock, systemClock } from "../../../util/clock.ts";
 import { readJsonFile, writeJsonFile } from "../json-file.ts";
 import { withLock } from "../lock.ts";
+import { approvalKey, isApproval } from "../stored-approval.ts";
 
 const FORMAT = 2;
 const MAX_BYTES = 8 * 1024 * 1024;
@@ -33,14 +34,14 @@ export class ApprovalFile implements ApprovalStore {
   async has(approval: ApprovalKey): Promise<boolean> {
     const version = await versionOf(this.#file);
     if (version !== this.#known.version) {
-      this.#known = { version, keys: new Set((await this.list()).map(keyOf)) };
+      this.#known = { version, keys: new Set((await this.list()).map(approvalKey)) };
     }
-    return this.#known.keys.has(keyOf(approval));
+    return this.#known.keys.has(approvalKey(approval));
   }
 
   add(approval: StoredApproval): Promise<void> {
-    const key = keyOf(approval);
-    return this.#change((all) => [...all.filter((each) => keyOf(each) !== key), approval]);
+    const key = approvalKey(approval);
+    return this.#change((all) => [...all.filter((each) => approvalKey(each) !== key), approval]);
   }
 
   async list(): Promise<StoredApproval[]> {
@@ -53,8 +54,8 @@ export class ApprovalFile implements ApprovalStore {
 
   async forget(approvals: readonly ApprovalKey[]): Promise<void> {
     if (approvals.length === 0) return;
-    const keys = new Set(approvals.map(keyOf));
-    await this.#change((all) => all.filter((each) => !keys.has(keyOf(each))));
+    const keys = new Set(approvals.map(approvalKey));
+    await this.#change((all) => all.filter((each) => !keys.has(approvalKey(each))));
   }
 
   /** Starts from what is in the file now, because other processes write to it too. */
@@ -72,10 +73,6 @@ export class ApprovalFile implements ApprovalStore {
   }
 }
 
-function keyOf({ agent, config, tool, hash, caller }: ApprovalKey): string {
-  return JSON.stringify([agent, config ?? "", tool, hash, caller ?? ""]);
-}
-
 /** The file is always replaced as a whole. Empty if it is missing. */
 async function versionOf(file: string): Promise<string> {
   try {
@@ -84,16 +81,4 @@ async function versionOf(file: string): Promise<string> {
   } catch {
     return "";
   }
-}
-
-function isApproval(value: unknown): value is StoredApproval {
-  return (
-    isJsonObject(value) &&
-    typeof value.agent === "string" &&
-    (value.config === undefined || typeof value.config === "string") &&
-    typeof value.tool === "string" &&
-    typeof value.hash === "string" &&
-    (value.caller === undefined || typeof value.caller === "string") &&
-    typeof value.at === "number"
-  );
 }

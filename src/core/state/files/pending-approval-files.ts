@@ -1,10 +1,8 @@
 // Calls that wait for a person's approval, where whoever may answer finds them: the process with the call puts a
 // question here, another one answers it. An answer is for one question only, and counts for nothing after it has expired.
 
-import { createHash } from "node:crypto";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { ApprovalAnswer } from "../../types/approval.ts";
 import { isJsonObject } from "../../types/json.ts";
 import {
   MOST_ARGUMENT_BYTES,
@@ -15,12 +13,12 @@ import {
 import type { Clock } from "../../../util/clock.ts";
 import { readJsonFile, writeJsonFile } from "../json-file.ts";
 import { ownerName, ownerState } from "../process-owner.ts";
+import { isAnswer, isQuestion, questionDigest } from "../stored-question.ts";
 
 const FORMAT = 1;
 const MAX_BYTES = 16 * MOST_ARGUMENT_BYTES;
 const ID = /^[a-z0-9]{4,32}$/;
 const ANSWER = ".answer.json";
-const ANSWERS: readonly unknown[] = ["once", "always", "refuse"] satisfies ApprovalAnswer[];
 
 /** Two files each: the question, and beside it the answer. */
 export class PendingApprovalFiles implements PendingApprovals {
@@ -56,8 +54,8 @@ export class PendingApprovalFiles implements PendingApprovals {
   async answer(question: PendingApproval, answer: PendingAnswer): Promise<boolean> {
     const { id } = question;
     const current = await this.#read(id);
-    if (current === undefined || digestOf(current) !== digestOf(question)) return false;
-    const value = { format: FORMAT, question: digestOf(question), answer };
+    if (current === undefined || questionDigest(current) !== questionDigest(question)) return false;
+    const value = { format: FORMAT, question: questionDigest(question), answer };
     await writeJsonFile(this.#answerFile(id), value);
     return true;
   }
@@ -69,7 +67,9 @@ export class PendingApprovalFiles implements PendingApprovals {
       if (!names.has(question.id + ANSWER)) continue;
       const value = await readJsonFile(this.#answerFile(question.id), MAX_BYTES);
       const isOurs =
-        isJsonObject(value) && value.format === FORMAT && value.question === digestOf(question);
+        isJsonObject(value) &&
+        value.format === FORMAT &&
+        value.question === questionDigest(question);
       if (isOurs && isAnswer(value.answer) && this.#clock.now() < question.expiresAt) {
         answers.set(question.id, value.answer);
       }
@@ -109,45 +109,4 @@ export class PendingApprovalFiles implements PendingApprovals {
   #answerFile(id: string): string {
     return join(this.#directory, id + ANSWER);
   }
-}
-
-/** What an answer is bound to. */
-function digestOf({
-  id,
-  caller,
-  agent,
-  request,
-  argsHash,
-  createdAt,
-  expiresAt,
-}: PendingApproval): string {
-  const bound = [id, caller.id, agent, request.tool, request.hash, argsHash, createdAt, expiresAt];
-  return createHash("sha256").update(JSON.stringify(bound)).digest("hex");
-}
-
-function isAnswer(value: unknown): value is PendingAnswer {
-  if (isJsonObject(value)) return typeof value.refuse === "string";
-  return ANSWERS.includes(value);
-}
-
-/** Only processes of the same user write here, but another version of ours may have. */
-function isQuestion(value: unknown): value is PendingApproval {
-  if (!isJsonObject(value)) return false;
-  const { id, caller, agent, request, argsHash, createdAt, expiresAt } = value;
-  return (
-    typeof id === "string" &&
-    isJsonObject(caller) &&
-    typeof caller.id === "string" &&
-    typeof caller.label === "string" &&
-    typeof agent === "string" &&
-    typeof argsHash === "string" &&
-    typeof createdAt === "number" &&
-    typeof expiresAt === "number" &&
-    isJsonObject(request) &&
-    typeof request.tool === "string" &&
-    typeof request.hash === "string" &&
-    typeof request.reason === "string" &&
-    isJsonObject(request.args) &&
-    isJsonObject(request.hints)
-  );
 }

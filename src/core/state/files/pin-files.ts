@@ -6,14 +6,7 @@ import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isJsonObject } from "../../types/json.ts";
 import { type Logger, silentLogger } from "../../types/logger.ts";
-import type {
-  LostPins,
-  Pin,
-  PinnedServer,
-  PinnedTool,
-  SeenValue,
-  ServerPins,
-} from "../../types/pin.ts";
+import type { LostPins, PinnedServer, ServerPins } from "../../types/pin.ts";
 import {
   type ChangePins,
   type Invalidation,
@@ -27,8 +20,8 @@ import { hasErrorCode } from "../../../util/error-code.ts";
 import { reasonOf } from "../../../util/system-problem.ts";
 import { readJsonFile, writeJsonFile } from "../json-file.ts";
 import { withLock } from "../lock.ts";
+import { byName, pinsFromJson, pinsToJson } from "../stored-pins.ts";
 
-const FORMAT = 1;
 /** Holds the longest list of tools twice, with every character escaped. */
 const MAX_BYTES = 256 * 1024 * 1024;
 
@@ -88,7 +81,7 @@ export class PinFiles implements PinStore {
         await rm(join(this.#known, name), { force: true });
         await rm(path, { force: true });
       } else if (after !== before) {
-        await writeJsonFile(path, toFile(after));
+        await writeJsonFile(path, pinsToJson(after));
         if (before === undefined) await this.#writeRecord(name, id);
       }
       isChanged = after !== before;
@@ -150,7 +143,7 @@ export class PinFiles implements PinStore {
 }
 
 async function readPins(path: string): Promise<ServerPins | undefined> {
-  return fromFile(await readJsonFile(path, MAX_BYTES));
+  return pinsFromJson(await readJsonFile(path, MAX_BYTES));
 }
 
 async function jsonFiles(directory: string): Promise<string[]> {
@@ -178,78 +171,4 @@ function fileName({ server, key }: PinnedServer): string {
     .update(JSON.stringify([server, key]))
     .digest("hex");
   return `${readable}-${hash.slice(0, 16)}${SUFFIX}`;
-}
-
-function byName(a: PinnedServer, b: PinnedServer): number {
-  return compareText(a.server, b.server) || compareText(a.key, b.key);
-}
-
-function compareText(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
-}
-
-type Check<Value> = (value: unknown) => value is Value;
-
-function toFile(pins: ServerPins): object {
-  const { server, key, seenWith, instructions, tools } = pins;
-  return {
-    format: FORMAT,
-    server,
-    key,
-    // Says that no secrets are in it. A file without it is not read, because everybody is shown what a file has.
-    redacted: true,
-    seenWith,
-    instructions,
-    // A list: the server chooses the names, and an object could not hold a tool called __proto__.
-    tools: [...tools],
-  };
-}
-
-function fromFile(content: unknown): ServerPins | undefined {
-  if (!isJsonObject(content) || content["format"] !== FORMAT) return undefined;
-  const { server, key, redacted, seenWith, instructions, tools } = content;
-  if (!isText(server) || !isText(key) || redacted !== true) return undefined;
-  if (!Array.isArray(seenWith) || !seenWith.every(isText)) return undefined;
-  if (!isPin(instructions, isText)) return undefined;
-  if (!Array.isArray(tools) || !tools.every(isNamedPin)) return undefined;
-  return { server, key, seenWith, instructions, tools: new Map(tools) };
-}
-
-function isNamedPin(entry: unknown): entry is [string, Pin<PinnedTool>] {
-  return Array.isArray(entry) && typeof entry[0] === "string" && isPin(entry[1], isTool);
-}
-
-function isPin<Value>(pin: unknown, isValue: Check<Value>): pin is Pin<Value> {
-  if (!isJsonObject(pin) || typeof pin["firstSeen"] !== "number") return false;
-  const { kind, approved, pending } = pin;
-  switch (kind) {
-    case "pinned":
-      return isSeenValue(approved, isValue);
-    case "changed":
-      return isSeenValue(approved, isValue) && isSeenValue(pending, isValue);
-    case "new":
-      return isSeenValue(pending, isValue);
-    default:
-      return false;
-  }
-}
-
-function isSeenValue<Value>(sight: unknown, isValue: Check<Value>): sight is SeenValue<Value> {
-  return (
-    isJsonObject(sight) &&
-    typeof sight["hash"] === "string" &&
-    typeof sight["seen"] === "number" &&
-    isValue(sight["value"])
-  );
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === "string";
-}
-
-function isTool(value: unknown): value is PinnedTool {
-  return (
-    isJsonObject(value) && typeof value["name"] === "string" && isJsonObject(value["inputSchema"])
-  );
 }

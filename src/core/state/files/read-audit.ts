@@ -3,27 +3,18 @@
 
 import { type FileHandle, stat } from "node:fs/promises";
 import { extname } from "node:path";
-import type {
-  AuditEntry,
-  AuditLine,
-  DecisionEntry,
-  LostEntries,
-  StartedEntry,
-  SuspiciousResult,
-} from "../../types/audit-entry.ts";
+import type { AuditLine } from "../../types/audit-entry.ts";
 import { PlugboardError } from "../../types/errors.ts";
-import { isJsonObject, tryParseJson } from "../../types/json.ts";
 import type { ReadAuditOptions } from "../../types/shared-state.ts";
 import { type Clock, pause } from "../../../util/clock.ts";
 import { openRegularFile } from "../../../util/regular-file.ts";
 import { LineCutter } from "../../../util/line-reader.ts";
+import { lastLines, LONGEST_AUDIT_LINE, parseAuditLine } from "../audit-lines.ts";
 
 /** Rotated files that are kept. */
 const KEEP = 5;
 const POLL_MS = 200;
 const CHUNK = 64 * 1024;
-/** No line of an audit is longer. Longer ones are skipped. */
-const LONGEST_LINE = 1024 * 1024;
 
 /** A call that starts while the audit is followed is given twice: when it starts and when it ends. Rejects if a file cannot be read. */
 export async function* readAudit(
@@ -36,7 +27,7 @@ export async function* readAudit(
   let tails: Tail[] = [];
   try {
     tails = await openNew(file, tails);
-    yield* lastOf(read(tails, options), last);
+    yield* lastLines(read(tails, options), last);
     if (!follow) {
       // Lines are written whole, so half a line at the end is what a full disk or a crash has left.
       for (const tail of tails) if (tail.hasRest) options.onDamage?.();
@@ -67,7 +58,7 @@ async function* read(
       if (signal?.aborted) return;
       // An empty line follows half a line, which counts already.
       if (text === "") continue;
-      const line = text === undefined ? undefined : readLine(text);
+      const line = text === undefined ? undefined : parseAuditLine(text);
       if (line === undefined) onDamage();
       else if (filter(line)) yield line;
     }
@@ -99,73 +90,11 @@ export function rotatedFiles(file: string): string[] {
   return Array.from({ length: KEEP }, (_, at) => `${stem}.${at + 1}${extension}`);
 }
 
-async function* lastOf(lines: AsyncIterable<AuditLine>, last: number): AsyncGenerator<AuditLine> {
-  let kept: AuditLine[] = [];
-  /** Calls whose end has not been read. */
-  const open = new Map<string, AuditLine>();
-  const ended = new Set<AuditLine>();
-  const trim = (): void => {
-    const shown = kept.filter((line) => !ended.has(line));
-    ended.clear();
-    kept = shown.slice(Math.max(0, shown.length - last));
-  };
-  let trimAt = last * 2 + 1000;
-  for await (const line of lines) {
-    if (line.type === "start") open.set(line.id, line);
-    if (line.type === "call" && line.start !== undefined) {
-      const started = open.get(line.start);
-      if (started !== undefined) ended.add(started);
-      open.delete(line.start);
-    }
-    kept.push(line);
-    // Trimming only now and then keeps the cost per line low.
-    if (kept.length > trimAt) {
-      trim();
-      trimAt = kept.length + last + 1000;
-    }
-  }
-  trim();
-  yield* kept;
-}
-
 async function inodeOf(file: string): Promise<number | undefined> {
   return stat(file).then(
     ({ ino }) => ino,
     () => undefined,
   );
-}
-
-/** Undefined if it is not a line of an audit: torn, or another program's. */
-function readLine(text: string): AuditLine | undefined {
-  const line = tryParseJson(text);
-  if (!isJsonObject(line) || typeof line["time"] !== "string") return undefined;
-  if (line["type"] === "lost") {
-    return typeof line["count"] === "number" ? (line as unknown as LostEntries) : undefined;
-  }
-  if (line["type"] === "suspicious") {
-    const isWhole = ["agent", "server", "tool"].every((key) => typeof line[key] === "string");
-    return isWhole && Array.isArray(line["patterns"])
-      ? (line as unknown as SuspiciousResult)
-      : undefined;
-  }
-  if (line["type"] === "decision") {
-    const isWhole = ["caller", "visit", "decided"].every((key) => typeof line[key] === "string");
-    const rest = ["file", "agent", "server", "tool", "failed"].map((key) => typeof line[key]);
-    const isPlain = rest.every((type) => type === "string" || type === "undefined");
-    return isWhole && isPlain ? (line as unknown as DecisionEntry) : undefined;
-  }
-  if (line["type"] === "start") {
-    const isWhole = ["id", "agent", "server", "tool"].every((key) => typeof line[key] === "string");
-    return isWhole ? (line as unknown as StartedEntry) : undefined;
-  }
-  const isCall =
-    line["type"] === "call" &&
-    ["agent", "server", "tool", "decision", "outcome"].every(
-      (key) => typeof line[key] === "string",
-    ) &&
-    typeof line["durationMs"] === "number" &&
-    typeof line["bytes"] === "number";
-  return isCall ? (line as unknown as AuditEntry) : undefined;
 }
 
 /** One file, read line by line to its end, and later from there on if it has grown. */
@@ -174,7 +103,7 @@ class Tail {
   readonly #handle: FileHandle;
   readonly #chunk = Buffer.allocUnsafe(CHUNK);
   #position = 0;
-  readonly #cutter = new LineCutter({ maxBytes: LONGEST_LINE, areChunksBorrowed: true });
+  readonly #cutter = new LineCutter({ maxBytes: LONGEST_AUDIT_LINE, areChunksBorrowed: true });
 
   private constructor(handle: FileHandle, inode: number) {
     this.#handle = handle;

@@ -1,7 +1,5 @@
-// The keys that seal sessions, in a file that every gateway with this state directory shares. A key seals for 30 days;
-// then a new one takes over, and the old one stays for as long as something that it sealed can still be valid.
+// The keys that seal sessions, in a file that every gateway with this state directory shares.
 
-import { createSecretKey } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { isJsonObject } from "../../types/json.ts";
@@ -11,23 +9,20 @@ import type { Clock, Timer } from "../../../util/clock.ts";
 import { parseJson } from "../../../util/parse-json.ts";
 import { writeJsonFile } from "../json-file.ts";
 import { withLock } from "../lock.ts";
+import {
+  isKeyDue,
+  keysFromJson,
+  keyToJson,
+  LOOK_FOR_DUE_KEY,
+  type StoredKeys,
+  withNewKey,
+} from "../stored-seal-key.ts";
 
 const FORMAT = 1;
-const KEY_BYTES = 32;
 const MAX_BYTES = 64 * 1024;
-const MOST_KEYS = 64;
-const DAY = 24 * 60 * 60 * 1000;
 
-/** How long a key seals. */
-const ROTATE_AFTER = 30 * DAY;
-/** How often a running gateway looks whether a new key is due. */
-const LOOK_EVERY = DAY / 24;
 /** A client can send any key id: the file is read at most this often because of one that is unknown. */
 const LEAST_BETWEEN_READS = 1000;
-
-interface StoredKey extends SealKey {
-  createdAt: number;
-}
 
 export interface SealKeyFileOptions extends SealKeysOptions {
   stateDir: string;
@@ -39,11 +34,11 @@ export class SealKeyFile implements SealKeyRing {
   readonly #options: SealKeyFileOptions;
   readonly #file: string;
   /** Newest first. */
-  #keys: readonly [StoredKey, ...StoredKey[]];
+  #keys: StoredKeys;
   #lastRead: number;
   #timer: Timer | undefined;
 
-  private constructor(options: SealKeyFileOptions, keys: readonly [StoredKey, ...StoredKey[]]) {
+  private constructor(options: SealKeyFileOptions, keys: StoredKeys) {
     this.#options = options;
     this.#file = sealKeysFile(options.stateDir);
     this.#keys = keys;
@@ -84,7 +79,7 @@ export class SealKeyFile implements SealKeyRing {
   }
 
   #lookLater(): void {
-    this.#timer = this.#options.clock.later(LOOK_EVERY, () => void this.#look());
+    this.#timer = this.#options.clock.later(LOOK_FOR_DUE_KEY, () => void this.#look());
   }
 
   async #look(): Promise<void> {
@@ -103,46 +98,21 @@ function sealKeysFile(stateDir: string): string {
 }
 
 /** The keys in the file, with a new one if the newest is too old, and without those that nobody needs any more. */
-async function renewedKeys(
-  options: SealKeyFileOptions,
-): Promise<readonly [StoredKey, ...StoredKey[]]> {
-  const { stateDir, clock, keepFor } = options;
+async function renewedKeys(options: SealKeyFileOptions): Promise<StoredKeys> {
+  const { stateDir, clock } = options;
   const file = sealKeysFile(stateDir);
-  const isDue = ({ createdAt }: StoredKey): boolean => clock.now() - createdAt >= ROTATE_AFTER;
   const found = readKeys(file);
-  if (found.kind === "keys" && !isDue(found.keys[0])) return found.keys;
+  if (found.kind === "keys" && !isKeyDue(found.keys, clock)) return found.keys;
   return withLock(`${file}.lock`, clock, async () => {
     const read = readKeys(file);
-    const old = read.kind === "keys" ? read.keys : [];
-    const [newest] = old;
-    if (read.kind === "keys" && !isDue(read.keys[0])) return read.keys;
-    const now = clock.now();
-    const made = newKey(newest === undefined ? randomId(options) : (newest.id + 1) % 256, options);
-    // A key stops sealing when the next one is made.
-    const kept = old.filter((_, index) => now - (old[index - 1]?.createdAt ?? now) <= keepFor);
-    const keys: [StoredKey, ...StoredKey[]] = [made, ...kept.slice(0, MOST_KEYS - 1)];
-    await writeJsonFile(file, { format: FORMAT, keys: keys.map(toJson) });
+    if (read.kind === "keys" && !isKeyDue(read.keys, clock)) return read.keys;
+    const keys = withNewKey(read.kind === "keys" ? read.keys : [], options);
+    await writeJsonFile(file, { format: FORMAT, keys: keys.map(keyToJson) });
     return keys;
   });
 }
 
-function newKey(id: number, { clock, random }: SealKeyFileOptions): StoredKey {
-  return { id, key: createSecretKey(random(KEY_BYTES)), createdAt: clock.now() };
-}
-
-/** After the file was lost, what the lost key sealed most likely names no key at all. */
-function randomId({ random }: SealKeyFileOptions): number {
-  return random(1)[0] ?? 0;
-}
-
-function toJson({ id, key, createdAt }: StoredKey): object {
-  return { id, key: key.export().toString("base64"), createdAt };
-}
-
-type KeysRead =
-  | { kind: "keys"; keys: readonly [StoredKey, ...StoredKey[]] }
-  | { kind: "missing" }
-  | { kind: "damaged" };
+type KeysRead = { kind: "keys"; keys: StoredKeys } | { kind: "missing" } | { kind: "damaged" };
 
 /** Synchronous, since `find` answers in the middle of a request. The file is small and local. */
 function readKeys(file: string): KeysRead {
@@ -154,21 +124,9 @@ function readKeys(file: string): KeysRead {
     if (!isJsonObject(value) || value.format !== FORMAT || !Array.isArray(value.keys)) {
       return { kind: "damaged" };
     }
-    const [first, ...rest] = value.keys
-      .flatMap((each: unknown) => readKey(each) ?? [])
-      .toSorted((a, b) => b.createdAt - a.createdAt);
-    return first === undefined ? { kind: "damaged" } : { kind: "keys", keys: [first, ...rest] };
+    const keys = keysFromJson(value.keys);
+    return keys === undefined ? { kind: "damaged" } : { kind: "keys", keys };
   } catch {
     return { kind: "damaged" };
   }
-}
-
-function readKey(value: unknown): StoredKey | undefined {
-  if (!isJsonObject(value)) return undefined;
-  const { id, key, createdAt } = value;
-  if (!Number.isInteger(id) || Number(id) < 0 || Number(id) > 255) return undefined;
-  if (typeof key !== "string" || typeof createdAt !== "number") return undefined;
-  const bytes = Buffer.from(key, "base64");
-  if (bytes.length !== KEY_BYTES) return undefined;
-  return { id: Number(id), key: createSecretKey(bytes), createdAt };
 }

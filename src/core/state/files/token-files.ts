@@ -1,13 +1,11 @@
 // The bearer tokens of the gateway. The default token is a file that its owner can read; of a token with a name, only
 // the hash is kept. Files are read again when they change, so that a running gateway knows what the command line did.
 
-import { hash as hashOnce, timingSafeEqual } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { TokenPolicy } from "../../types/caller.ts";
 import { PlugboardError } from "../../types/errors.ts";
-import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { isJsonObject } from "../../types/json.ts";
 import {
   DEFAULT_TOKEN,
   type GatewayToken,
@@ -15,32 +13,33 @@ import {
   type TokenStore,
 } from "../../types/shared-state.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
-import { closest } from "../../../util/closest.ts";
 import { hasErrorCode } from "../../../util/error-code.ts";
 import { parseJson } from "../../../util/parse-json.ts";
 import { readRegularFile } from "../../../util/regular-file.ts";
-import { oneLine } from "../../../util/text.ts";
 import { readJsonFile, writeJsonFile } from "../json-file.ts";
 import { withLock } from "../lock.ts";
+import {
+  checkRoom,
+  checkTokenName,
+  findToken,
+  isSameHash,
+  isStoredToken,
+  isTokenText,
+  newTokenText,
+  type StoredToken,
+  tokenHash,
+  unknownToken,
+  withoutHash,
+} from "../stored-token.ts";
 
-const PREFIX = "plug_";
-const TOKEN_BYTES = 32;
-const TOKEN = /^plug_[\w-]{43}$/;
 const FORMAT = 1;
 const MAX_BYTES = 4 * 1024 * 1024;
-const MOST_TOKENS = 10_000;
-const LONGEST_NAME = 64;
 /** How often a running gateway looks whether the files have changed. */
 const LOOK_EVERY = 500;
 /** How exactly it notes when a token was used, and how soon. */
 const NOTE_EVERY = 60_000;
 const NOTE_AFTER = 1000;
 const FILE_MODE = 0o600;
-
-interface StoredToken extends GatewayToken {
-  /** SHA-256 in hexadecimal digits. */
-  hash: string;
-}
 
 export interface TokenFilesOptions {
   stateDir: string;
@@ -88,7 +87,7 @@ export class TokenFiles implements TokenStore {
         if (!hasErrorCode(error, "EEXIST")) throw error;
       }
       const kept = (await readRegularFile(file)).trim();
-      if (TOKEN.test(kept)) return kept;
+      if (isTokenText(kept)) return kept;
       throw new PlugboardError("CONFIG_INVALID", `${file} does not hold a token`, {
         hint: "remove the file; the gateway then makes a new token when it starts",
       });
@@ -98,7 +97,7 @@ export class TokenFiles implements TokenStore {
   /** Hashes the text once; a token that is known costs nothing else. */
   find(text: string): GatewayToken | undefined {
     this.#look();
-    const hash = hashOf(text);
+    const hash = tokenHash(text);
     const token = this.#byHash.get(hash);
     if (token === undefined || !isSameHash(token.hash, hash)) return undefined;
     const now = this.#options.clock.now();
@@ -127,23 +126,13 @@ export class TokenFiles implements TokenStore {
 
   async add(given: NewToken): Promise<{ token: GatewayToken; text: string }> {
     const { clock, random } = this.#options;
-    checkName(given.name);
+    checkTokenName(given.name);
     const text = newTokenText(random);
     const id = random(6).toString("hex");
     const token: GatewayToken = { id, ...given, createdAt: clock.now() };
     await this.#change((tokens) => {
-      // What revokes a token by its id must not mean another one by its name.
-      if (tokens.some((each) => each.name === given.name || each.id === given.name)) {
-        throw new PlugboardError("INVALID_ARGUMENTS", `there is a token ${given.name} already`, {
-          hint: `choose another name, or revoke it: plugboard tokens revoke ${given.name}`,
-        });
-      }
-      if (tokens.length >= MOST_TOKENS) {
-        throw new PlugboardError("INVALID_ARGUMENTS", `there are ${MOST_TOKENS} tokens already`, {
-          hint: "revoke those that nobody uses; plugboard tokens list says when each was last used",
-        });
-      }
-      return [...tokens, { ...token, hash: hashOf(text) }];
+      checkRoom(given.name, tokens);
+      return [...tokens, { ...token, hash: tokenHash(text) }];
     });
     return { token, text };
   }
@@ -157,15 +146,9 @@ export class TokenFiles implements TokenStore {
     }
     let revoked: StoredToken | undefined;
     await this.#change((tokens) => {
-      revoked =
-        tokens.find(({ id }) => id === nameOrId) ?? tokens.find(({ name }) => name === nameOrId);
-      if (revoked === undefined) {
-        throw unknownToken(
-          nameOrId,
-          tokens.map(({ name }) => name),
-        );
-      }
-      return tokens.filter((each) => each !== revoked);
+      const found = findToken(nameOrId, tokens);
+      revoked = found;
+      return tokens.filter((each) => each !== found);
     });
     if (revoked === undefined) throw unknownToken(nameOrId, []);
     return withoutHash(revoked);
@@ -232,49 +215,6 @@ export class TokenFiles implements TokenStore {
   }
 }
 
-function newTokenText(random: (bytes: number) => Buffer): string {
-  return `${PREFIX}${random(TOKEN_BYTES).toString("base64url")}`;
-}
-
-/** A token has 256 random bits, so that nobody can try them out: a slow hash would only slow down requests. */
-function hashOf(text: string): string {
-  return hashOnce("sha256", text);
-}
-
-function isSameHash(a: string, b: string): boolean {
-  return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
-}
-
-function checkName(name: string): void {
-  const isFree = name !== DEFAULT_TOKEN;
-  if (isFree && name.length <= LONGEST_NAME && /^[A-Za-z0-9][\w.@-]*$/.test(name)) return;
-  throw new PlugboardError(
-    "INVALID_ARGUMENTS",
-    isFree
-      ? `'${oneLine(name, 100)}' cannot be the name of a token`
-      : "the gateway makes the token default by itself",
-    {
-      hint: isFree
-        ? `use letters, digits and . _ @ -, at most ${LONGEST_NAME} of them`
-        : "choose another name; for a new default token, revoke it and start the gateway again",
-    },
-  );
-}
-
-function unknownToken(nameOrId: string, names: readonly string[]): PlugboardError {
-  const meant = closest(nameOrId, names);
-  const message = `there is no token '${oneLine(nameOrId, 100)}'`;
-  return new PlugboardError("INVALID_ARGUMENTS", message, {
-    hint: meant === undefined ? "to see them: plugboard tokens list" : `did you mean '${meant}'?`,
-  });
-}
-
-function withoutHash(stored: StoredToken): GatewayToken {
-  const token: GatewayToken & { hash?: string } = { ...stored };
-  delete token.hash;
-  return token;
-}
-
 /** Named tokens are always replaced as a whole file; the default token may be edited in place. */
 function versionOf(file: string): string {
   try {
@@ -297,9 +237,9 @@ function readText(file: string): string | undefined {
 
 function readDefault(file: string): StoredToken | undefined {
   const text = readText(file)?.trim();
-  if (text === undefined || !TOKEN.test(text)) return undefined;
+  if (text === undefined || !isTokenText(text)) return undefined;
   const createdAt = Math.round(statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0);
-  return { id: DEFAULT_TOKEN, name: DEFAULT_TOKEN, createdAt, hash: hashOf(text) };
+  return { id: DEFAULT_TOKEN, name: DEFAULT_TOKEN, createdAt, hash: tokenHash(text) };
 }
 
 /** Entries that are not tokens are left out: whoever damages the file takes access away and gives none. */
@@ -311,42 +251,4 @@ function readNamed(file: string): StoredToken[] {
 function tokensIn(text: string): unknown {
   const value = parseJson(text);
   return isJsonObject(value) && value.format === FORMAT ? value.tokens : undefined;
-}
-
-function isStoredToken(value: unknown): value is StoredToken {
-  return (
-    isJsonObject(value) &&
-    typeof value.id === "string" &&
-    typeof value.name === "string" &&
-    typeof value.hash === "string" &&
-    typeof value.createdAt === "number" &&
-    (value.expiresAt === undefined || typeof value.expiresAt === "number") &&
-    (value.agents === undefined || isTexts(value.agents)) &&
-    (value.policy === undefined || isPolicy(value.policy))
-  );
-}
-
-function isPolicy(value: unknown): value is TokenPolicy {
-  if (!isJsonObject(value)) return false;
-  const { tools = {}, rateLimit, owner } = value;
-  return (
-    isJsonObject(tools) &&
-    isToolPolicy(tools) &&
-    (rateLimit === undefined || rateLimit === false || isRate(rateLimit)) &&
-    (owner === undefined || typeof owner === "boolean")
-  );
-}
-
-function isToolPolicy({ allow = [], deny = [], approval = "never" }: JsonObject): boolean {
-  return (
-    isTexts(allow) && isTexts(deny) && ["never", "ask", "destructive"].includes(String(approval))
-  );
-}
-
-function isTexts(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every((each) => typeof each === "string");
-}
-
-function isRate(value: unknown): boolean {
-  return typeof value === "number" && value >= 1;
 }
