@@ -16,7 +16,7 @@ import { LIMIT_STRICTNESS } from "./strictest.ts";
 export interface RateLimitSettings {
   servers: ServerGuards;
   /** Where calls are counted. */
-  limits: Limits;
+  limits: Pick<Limits, "take" | "giveBack">;
   /** Whose calls they are: the agent. */
   of: string;
   clock: Clock;

@@ -1,6 +1,6 @@
 // Limits that each process counts for itself.
 
-import type { Delay, LimitBucket, Limits } from "../types/shared-state.ts";
+import type { Delay, Leave, LimitBucket, Limits } from "../types/shared-state.ts";
 import type { Clock } from "../../util/clock.ts";
 
 const MINUTE = 60_000;
@@ -22,6 +22,8 @@ export class LocalLimits implements Limits {
   readonly #clock: Pick<Clock, "monotonic">;
   /** A bucket that is not there is full. */
   readonly #levels = new Map<string, Level>();
+  /** How many places of each key are taken. */
+  readonly #inside = new Map<string, number>();
 
   constructor(clock: Pick<Clock, "monotonic">) {
     this.#clock = clock;
@@ -53,11 +55,25 @@ export class LocalLimits implements Limits {
     for (const bucket of buckets) this.#level(bucket, now).left += 1;
   }
 
+  enter(key: string, most: number): Leave | undefined {
+    const inside = this.#inside.get(key) ?? 0;
+    if (inside >= most) return undefined;
+    this.#inside.set(key, inside + 1);
+    let hasLeft = false;
+    return () => {
+      if (hasLeft) return;
+      hasLeft = true;
+      const left = (this.#inside.get(key) ?? 0) - 1;
+      if (left > 0) this.#inside.set(key, left);
+      else this.#inside.delete(key);
+    };
+  }
+
   #level({ key, perMinute }: LimitBucket, now: number): Level {
     const level = this.#levels.get(key);
     if (level === undefined) {
       if (this.#levels.size >= MOST_BUCKETS) this.#makeRoom(now);
-      const full = { left: perMinute, at: now, perMinute };
+      const full = { left: roomFor(perMinute), at: now, perMinute };
       this.#levels.set(key, full);
       return full;
     }
@@ -70,7 +86,7 @@ export class LocalLimits implements Limits {
   /** Full ones say nothing. If most are in use, the older half begins anew. */
   #makeRoom(now: number): void {
     for (const [key, level] of this.#levels) {
-      if (filled(level, now) >= level.perMinute) this.#levels.delete(key);
+      if (filled(level, now) >= roomFor(level.perMinute)) this.#levels.delete(key);
     }
     const excess = this.#levels.size - MOST_BUCKETS / 2;
     for (const key of [...this.#levels.keys()].slice(0, Math.max(0, excess))) {
@@ -80,5 +96,10 @@ export class LocalLimits implements Limits {
 }
 
 function filled({ left, at, perMinute }: Level, now: number): number {
-  return Math.min(perMinute, left + ((now - at) * perMinute) / MINUTE);
+  return Math.min(roomFor(perMinute), left + ((now - at) * perMinute) / MINUTE);
+}
+
+/** A replica's part of a small limit may be less than one a minute; then one call passes every few minutes. */
+function roomFor(perMinute: number): number {
+  return Math.max(1, perMinute);
 }

@@ -28,9 +28,11 @@ export function memoryPins(): PinStore {
   };
 }
 
-/** The authorizer of a server makes sure itself that it renews one grant at a time. */
+/** Two servers of a board may have the same grant, so it has a lease too. */
 export function memoryGrants(): GrantStore {
   const held = new Map<string, JsonObject>();
+  /** The last holder of each lease, or who waits for it. */
+  const leases = new Map<string, Promise<unknown>>();
   return {
     read: async (kind, key) => held.get(`${kind}-${key}`),
     async write(kind, key, value) {
@@ -46,6 +48,13 @@ export function memoryGrants(): GrantStore {
       else held.set(name, after);
       return true;
     },
-    withLease: (_key, task) => task(),
+    async withLease(key, task) {
+      const holding = (leases.get(key) ?? Promise.resolve()).then(task);
+      const ended = holding.catch(() => {});
+      leases.set(key, ended);
+      await ended;
+      if (leases.get(key) === ended) leases.delete(key);
+      return holding;
+    },
   };
 }

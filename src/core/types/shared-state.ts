@@ -1,6 +1,6 @@
-// The state that several processes, and later several machines, share. Everything above src/core/state/ works with these
-// interfaces and does not know what is behind them. src/core/state/files/ implements them with files; docs/architecture.md
-// says what is shared and what stays on one machine.
+// The state that several processes share, or several machines. Everything above src/core/state/ works with these interfaces
+// and does not know what is behind them. src/core/state/files/ implements them with files, src/core/state/engines/ with
+// PostgreSQL and Valkey; docs/architecture.md says what is shared and what stays on one machine.
 //
 // What holds for all of them:
 // - A write has happened when its promise resolves, and everybody who reads afterwards sees it. Where an interface
@@ -16,13 +16,60 @@ import type { KeyRing } from "./key-ring.ts";
 import type { LostPins, PinnedServer, ServerPins } from "./pin.ts";
 
 export interface SharedState extends BoardState {
+  usage: DailyUsage;
   tokens: TokenStore;
   sessions: SessionStore;
   pending: PendingApprovals;
   /** Opens the ring of keys that seal what clients carry. Rejects if there is no key and none can be stored. */
   openSealKeys(options: SealKeysOptions): Promise<SealKeyRing>;
+  /** Absent where nothing can be away: with files. */
+  health?: () => StateHealth;
+  /** The gateways that share this state. Absent where they cannot know of each other: with files. */
+  replicas?: Replicas;
   /** Resolves when everything is written. Never rejects. */
   close(): Promise<void>;
+}
+
+/** How it stands with a state that several machines share. */
+export interface StateHealth {
+  /** Gateways that use it now, as far as is known. */
+  replicas: number;
+  /** `postgres`, and `valkey` if there is one. */
+  engines: readonly string[];
+  /** Those that cannot be reached, with a sentence about it. Calls go on. */
+  away: readonly { engine: string; message: string }[];
+}
+
+/** One of the gateways that share a state. */
+export interface Replica {
+  /** Of this process: one that starts again has another. */
+  id: string;
+  /** For people: its URL, or else its machine. */
+  name: string;
+  /** How the others reach it. Absent: they cannot. */
+  url?: string;
+  /** Hash of what it runs with, once it has said so. */
+  configuration?: string;
+}
+
+/** The gateways that share a state. Answers from memory. */
+export interface Replicas {
+  /** Of a command, which is none of them: undefined. */
+  readonly own: Replica | undefined;
+  /**
+   * Those that live, as far as is known, the own one first. One that is killed is listed for up to half a minute; while the
+   * store is away, nobody leaves.
+   */
+  list(): readonly Replica[];
+  /** Asks anew. Never rejects. */
+  look(): Promise<void>;
+  /**
+   * Tells the others what this one runs with, as a hash of the text that nobody can guess the text by. Texts that are the
+   * same have the same hash.
+   */
+  announce(configuration: string): void;
+  /** Hears when the list, or what one of them runs with, is another. The function that is returned ends it. */
+  onChange(listener: () => void): () => void;
 }
 
 /** The part that a board uses. */
@@ -155,7 +202,10 @@ export interface GrantStore {
   withLease<Result>(key: string, task: () => Promise<Result>): Promise<Result>;
 }
 
-/** The calls on record. */
+/**
+ * The calls on record. A line is safe on this machine when its promise resolves; who reads the audit on another one sees
+ * it within seconds, or when the store can be reached again. None is lost or doubled on the way.
+ */
 export interface AuditTrail {
   /** For people: a path, or whatever says where the records are. */
   readonly where: string;
@@ -194,7 +244,7 @@ export interface ReadAuditOptions {
 }
 
 /**
- * Says that something changed, so that others need not ask all the time. The stores publish what they change: `pins`.
+ * Says that something changed, so that others need not ask all the time. The pin store publishes its changes; whoever ends a sign-in publishes `grants`.
  * It is a hint and never the only way to notice: a message may be lost, several may arrive as one, and one may
  * arrive for nothing. Whoever listens reads again what it needs.
  */
@@ -208,7 +258,8 @@ export interface Invalidation {
   subscribe(topic: Topic, listener: () => void): () => void;
 }
 
-export type Topic = "pins";
+/** `lists`: what a server offers is another, as one of several gateways has seen. */
+export type Topic = "pins" | "grants" | "lists";
 
 /** A bucket holds as many as are allowed in a minute, and refills steadily. */
 export interface LimitBucket {
@@ -242,6 +293,30 @@ export interface Limits {
   ): undefined | Delay | Promise<undefined | Delay>;
   /** Returns requests that were taken and not used. */
   giveBack(buckets: readonly LimitBucket[]): void;
+  /**
+   * Takes a place among `most` at a time. Undefined if all of them are taken; otherwise call what it gives when the place is
+   * free. The places of a process that is gone are free half a minute after its last sign of life.
+   */
+  enter(key: string, most: number): Leave | undefined | Promise<Leave | undefined>;
+}
+
+/** Gives a place back. */
+export type Leave = () => void;
+
+/**
+ * How much each key has used on one day, which begins at midnight UTC. It outlives the process. Every call asks, so it answers
+ * from memory once it knows a key, and what is used is written within a second: several machines together may use
+ * more than `most` by what they use in a second. While the store is down, each process goes on with what it knows.
+ */
+export interface DailyUsage {
+  /** Uses one, unless `most` are used already. Never rejects. */
+  use(key: string, most: number): boolean | Promise<boolean>;
+  /** Returns one that was used for nothing. */
+  giveBack(key: string): void;
+  /** What was used today, without keys that have used nothing. Rejects if it cannot be read. */
+  today(keys: readonly string[]): Promise<Map<string, number>>;
+  /** Resolves when everything is written. Never rejects. */
+  close(): Promise<void>;
 }
 
 /** The token that the gateway makes at its first start. */
@@ -304,8 +379,15 @@ export interface SessionStore {
   /** Holds at once; resolves when it also holds after a restart. For good: notes do not bring a session back. Never rejects. */
   revoke(nonce: string, expiresAt: number): Promise<void>;
   get(nonce: string): SessionNotes | undefined;
-  /** Replaces what was noted; the last one wins. Never rejects. */
+  /**
+   * Replaces what was noted; the last one wins. What two note at once of a session's subscriptions is joined: its client may
+   * reach several gateways. Never rejects.
+   */
   set(nonce: string, expiresAt: number, notes: SessionNotes): Promise<void>;
+  /** `revoke`, for what works once: of all who claim it, one gets true. Rejects if that cannot be known. */
+  claim(nonce: string, expiresAt: number): Promise<boolean>;
+  /** Hears of sessions that were noted or ended elsewhere, within a second. The function that is returned ends it. */
+  onChange(listener: (nonce: string) => void): () => void;
   /** Resolves when everything is written. */
   close(): Promise<void>;
 }

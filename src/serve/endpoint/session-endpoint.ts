@@ -6,7 +6,7 @@ import type { Socket } from "node:net";
 import { type Caller, LOCAL_CALLER } from "../../core/types/caller.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import type { Logger } from "../../core/types/logger.ts";
-import type { SessionNotes, SessionStore } from "../../core/types/shared-state.ts";
+import type { SessionNotes } from "../../core/types/shared-state.ts";
 import { type Clock, within } from "../../util/clock.ts";
 import { deferred } from "../../util/deferred.ts";
 import { isSameSecret } from "../../util/same-secret.ts";
@@ -15,7 +15,7 @@ import type { EndpointBoard } from "./context.ts";
 import { Endpoint } from "./endpoint.ts";
 import { McpEntry } from "./http/entry.ts";
 import { refusal, sendRefusal } from "./http/refusal.ts";
-import { Sessions } from "./http/sessions.ts";
+import { Sessions, type SessionsOptions } from "./http/sessions.ts";
 import { Sealer } from "./sealed.ts";
 import { serveOnStdio } from "./stdio.ts";
 import type { Spans } from "./spans.ts";
@@ -325,7 +325,7 @@ export class OpenEndpoint implements SessionEndpoint {
 }
 
 /** Ends with the endpoint, like all that it holds. */
-function memoryStore(): SessionStore {
+function memoryStore(): SessionsOptions["store"] {
   const notes = new Map<string, SessionNotes>();
   const revoked = new Set<string>();
   return {
@@ -338,6 +338,5 @@ function memoryStore(): SessionStore {
     async set(nonce, _expiresAt, value) {
       notes.set(nonce, value);
     },
-    close: async () => {},
   };
 }

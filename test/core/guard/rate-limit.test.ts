@@ -203,7 +203,7 @@ describe("a rate limit", () => {
 it("is the same where calls are counted elsewhere", async () => {
   const clock = new ManualClock();
   const local = new LocalLimits(clock);
-  const limits: Limits = {
+  const limits: Pick<Limits, "take" | "giveBack"> = {
     take: async (...args) => local.take(...args),
     giveBack: (buckets) => local.giveBack(buckets),
   };

@@ -15,11 +15,11 @@ import { afterEach } from "vitest";
 import type { EndpointOptions } from "../../../src/serve/endpoint/context.ts";
 import { Endpoint } from "../../../src/serve/endpoint/endpoint.ts";
 import { McpEntry } from "../../../src/serve/endpoint/http/entry.ts";
-import { Sessions } from "../../../src/serve/endpoint/http/sessions.ts";
+import { Sessions, type SessionsOptions } from "../../../src/serve/endpoint/http/sessions.ts";
 import { Sealer } from "../../../src/serve/endpoint/sealed.ts";
 import type { Board } from "../../../src/core/types/board.ts";
 import { silentLogger } from "../../../src/core/types/logger.ts";
-import type { SessionNotes, SessionStore } from "../../../src/core/types/shared-state.ts";
+import type { SessionNotes } from "../../../src/core/types/shared-state.ts";
 import { systemClock } from "../../../src/util/clock.ts";
 
 const closers: (() => unknown)[] = [];
@@ -34,7 +34,7 @@ export function closeServed(): void {
 /** What must be the same before and after a restart. */
 export interface Kept {
   sealer: Sealer;
-  store: SessionStore;
+  store: SessionsOptions["store"];
 }
 
 export function newKept(): Kept {
@@ -48,7 +48,6 @@ export function newKept(): Kept {
       revoke: async (nonce) => void revoked.add(nonce),
       get: (nonce) => notes.get(nonce),
       set: async (nonce, _expiresAt, value) => void notes.set(nonce, value),
-      close: async () => {},
     },
   };
 }

@@ -6,6 +6,7 @@ import { type Logger, silentLogger } from "../../types/logger.ts";
 import type { SharedState } from "../../types/shared-state.ts";
 import { type Clock, systemClock } from "../../../util/clock.ts";
 import { reasonOf } from "../../../util/system-problem.ts";
+import { CountedDays } from "../counted-days.ts";
 import { LocalLimits } from "../local-limits.ts";
 import { ApprovalFile } from "./approval-file.ts";
 import { auditIn } from "./audit-file.ts";
@@ -16,6 +17,7 @@ import { PinFiles } from "./pin-files.ts";
 import { SealKeyFile } from "./seal-key-file.ts";
 import { SessionFile } from "./session-file.ts";
 import { TokenFiles } from "./token-files.ts";
+import { usageFile } from "./usage-file.ts";
 
 export interface FileStateOptions {
   clock?: Clock;
@@ -32,6 +34,7 @@ export function openFileState(stateDir: string, options: FileStateOptions = {}):
     onWriteError: (error) =>
       logger.warn("a session could not be saved", { reason: reasonOf(error) }),
   });
+  const usage = new CountedDays(usageFile(stateDir, clock), clock);
   const changes = new ChangeFiles(stateDir, clock);
   return {
     pins: new PinFiles({ stateDir, clock, logger, changes }),
@@ -39,13 +42,14 @@ export function openFileState(stateDir: string, options: FileStateOptions = {}):
     approvals: new ApprovalFile(stateDir, clock),
     grants: new GrantFiles(stateDir, clock),
     limits: new LocalLimits(clock),
+    usage,
     audit: auditIn(join(stateDir, "audit.jsonl"), { clock }),
     tokens,
     sessions,
     pending: new PendingApprovalFiles(stateDir, clock),
     openSealKeys: (given) => SealKeyFile.open({ ...given, stateDir, clock, random }),
     async close() {
-      await Promise.all([tokens.close(), sessions.close()]);
+      await Promise.all([tokens.close(), sessions.close(), usage.close()]);
     },
   };
 }

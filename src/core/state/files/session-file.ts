@@ -4,9 +4,10 @@
 import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 import { appendFile, open, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import type { SessionNotes, SessionStore } from "../../types/shared-state.ts";
-import type { Clock } from "../../../util/clock.ts";
+import type { Clock, Timer } from "../../../util/clock.ts";
 import { makeDirectory } from "../../../util/make-directory.ts";
 import { parseJson } from "../../../util/parse-json.ts";
 import { replaceFile } from "../../../util/replace-file.ts";
@@ -53,6 +54,8 @@ export class SessionFile implements SessionStore {
   readonly #unwritten = new Map<string, Entry | undefined>();
   #isWriteDue = false;
   #writing: Promise<void> = Promise.resolve();
+  readonly #listeners = new Set<(nonce: string) => void>();
+  #timer: Timer | undefined;
 
   constructor({ stateDir, clock, onWriteError }: SessionFileOptions) {
     this.#file = join(stateDir, "gateway", "sessions.jsonl");
@@ -78,8 +81,40 @@ export class SessionFile implements SessionStore {
     return this.#put(nonce, { expiresAt, isRevoked: false, notes });
   }
 
+  claim(nonce: string, expiresAt: number): Promise<boolean> {
+    return withLock(`${this.#file}.lock`, this.#clock, async () => {
+      this.#lastLook = -Infinity;
+      if (this.isRevoked(nonce)) return false;
+      this.#unwritten.set(nonce, this.#entries.get(nonce));
+      this.#entries.set(nonce, { expiresAt, isRevoked: true });
+      await this.#append();
+      return true;
+    });
+  }
+
+  onChange(listener: (nonce: string) => void): () => void {
+    this.#listeners.add(listener);
+    this.#timer ??= this.#lookLater();
+    return () => {
+      this.#listeners.delete(listener);
+      if (this.#listeners.size > 0) return;
+      this.#timer?.cancel();
+      this.#timer = undefined;
+    };
+  }
+
   async close(): Promise<void> {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#listeners.clear();
     await this.#writing;
+  }
+
+  #lookLater(): Timer {
+    return this.#clock.later(LOOK_EVERY, () => {
+      this.#look();
+      this.#timer &&= this.#lookLater();
+    });
   }
 
   #find(nonce: string): Entry | undefined {
@@ -217,12 +252,24 @@ export class SessionFile implements SessionStore {
     if (typeof nonce !== "string" || typeof expiresAt !== "number") return;
     if (expiresAt <= this.#clock.now()) return;
     if (this.#entries.get(nonce)?.isRevoked) return;
-    if (revoked === true) return void this.#entries.set(nonce, { expiresAt, isRevoked: true });
+    if (revoked === true) return this.#heard(nonce, { expiresAt, isRevoked: true });
     const isNewerKnown = this.#unwritten.has(nonce);
     const known = isNewerKnown ? this.#unwritten.get(nonce) : this.#entries.get(nonce);
     const entry = { expiresAt, isRevoked: false, notes: notesIn(value, known?.notes) };
-    if (isNewerKnown) this.#unwritten.set(nonce, entry);
-    else this.#entries.set(nonce, entry);
+    if (!isNewerKnown) return this.#heard(nonce, entry);
+    this.#unwritten.set(nonce, entry);
+    // What another process has changed is no change of ours.
+    const own = this.#entries.get(nonce);
+    if (own === undefined || !isJsonObject(value.changes)) return;
+    const { logLevel: _, ...changes } = value.changes;
+    this.#heard(nonce, { ...own, notes: notesIn({ changes }, own.notes) });
+  }
+
+  /** What this process has written comes back too. */
+  #heard(nonce: string, entry: Entry): void {
+    const isNew = !isDeepStrictEqual(this.#entries.get(nonce), entry);
+    this.#entries.set(nonce, entry);
+    if (isNew) for (const listener of this.#listeners) listener(nonce);
   }
 }
 

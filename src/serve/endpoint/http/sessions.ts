@@ -19,7 +19,8 @@ const PURPOSE = "session";
 
 export interface SessionsOptions {
   sealer: Sealer;
-  store: SessionStore;
+  store: Pick<SessionStore, "isRevoked" | "revoke" | "get" | "set"> &
+    Partial<Pick<SessionStore, "onChange">>;
   newId: () => string;
   clock: Clock;
   /** Milliseconds without a request after which a session is dropped from memory, and its own servers stop. */

@@ -10,9 +10,9 @@ async function makeDirectory(): Promise<string> {
 }
 
 describe("two on one directory", () => {
-  testSharedState(async () => {
+  testSharedState(async ([one, two]) => {
     const directory = await makeDirectory();
-    return [openFileState(directory), openFileState(directory)];
+    return [openFileState(directory, { clock: one }), openFileState(directory, { clock: two })];
   });
 });
 
