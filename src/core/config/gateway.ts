@@ -6,8 +6,11 @@ import { dirname, resolve } from "node:path";
 import { DEFAULT_AGENT } from "../types/agent-config.ts";
 import {
   DEFAULT_PORT,
+  type EngineTls,
   type GatewaySettings,
   type PageSettings,
+  type QuotaSettings,
+  type SharedSettings,
 } from "../types/gateway-settings.ts";
 import { readConfigFile } from "./config-file.ts";
 import { expandHome } from "../../util/home-path.ts";
@@ -15,7 +18,9 @@ import { throwIfAny } from "./issue.ts";
 import type { LoadConfigOptions } from "./load.ts";
 import { readAgents } from "./schema/agents.ts";
 import type { RootSettings } from "./schema/file-schema.ts";
-import type { GatewayBlock } from "./schema/gateway-schema.ts";
+import type { GatewayBlock, SharedBlock } from "./schema/gateway-schema.ts";
+import { plainHost } from "../net/host-list.ts";
+import { isLocal } from "../net/policy.ts";
 
 const MEBIBYTE = 1024 * 1024;
 const MINUTE = 60_000;
@@ -58,9 +63,13 @@ async function readBlocks(
   throwIfAny([...config.issues, ...issues.map(config.asWritten)], config.source);
   const toPath = (given: string): string => resolve(dirname(file), expandHome(given, homedir));
   const { gateway, network } = root;
-  const { tls } = gateway ?? {};
+  const { tls, shared } = gateway ?? {};
   return {
-    gateway: tls ? { ...gateway, tls: { cert: toPath(tls.cert), key: toPath(tls.key) } } : gateway,
+    gateway: gateway && {
+      ...gateway,
+      ...(tls && { tls: { cert: toPath(tls.cert), key: toPath(tls.key) } }),
+      ...(shared && { shared: withPaths(shared, toPath) }),
+    },
     network,
     agentIds: list.flatMap(({ id }) => id ?? []),
   };
@@ -97,10 +106,67 @@ export function gatewaySettings(block: GatewayBlock = {}): GatewaySettings {
       connections: limits.connections ?? 2000,
       sessions: limits.sessions ?? 10_000,
       sessionServers: limits.sessionServers ?? 200,
+      people: limits.people ?? 1000,
     },
+    ...(block.quotas && { quotas: quotaSettings(block.quotas) }),
     sessionTimeout: sessionTimeout ?? 30 * MINUTE,
     idleTimeout: idleTimeout ?? 5 * MINUTE,
     approvalWait: approvalWait ?? 5 * MINUTE,
+    stopDelay: block.stopDelay ?? 0,
+    ...(block.shared?.postgres && { shared: sharedSettings(block.shared, block.shared.postgres) }),
+  };
+}
+
+function quotaSettings({
+  agents = {},
+  ...all
+}: NonNullable<GatewayBlock["quotas"]>): QuotaSettings {
+  return { ...(Object.keys(all).length > 0 && { all }), agents };
+}
+
+function sharedSettings(
+  { valkey, keys = [], replica, maxStale = 15 * MINUTE }: SharedBlock,
+  postgres: NonNullable<SharedBlock["postgres"]>,
+): SharedSettings {
+  return {
+    postgres: withTls(postgres),
+    ...(valkey && { valkey: { ...withTls(valkey), primary: valkey.primary ?? "mymaster" } }),
+    keys,
+    ...(replica && { replica }),
+    maxStale,
+  };
+}
+
+/** Nobody but this machine sees what is sent to it. */
+function withTls<Engine extends { url: string; tls?: EngineTls | false; sentinels?: string[] }>(
+  engine: Engine,
+): Engine & { tls?: EngineTls } {
+  const { tls, ...rest } = engine;
+  const { protocol, hostname, searchParams } = new URL(engine.url);
+  const isSocket = searchParams.get("host")?.startsWith("/") ?? false;
+  const hosts = engine.sentinels?.length
+    ? engine.sentinels.map((each) => each.replace(/:\d+$/, ""))
+    : [plainHost(hostname) || "localhost"];
+  const isHere = isSocket || hosts.every(isLocal);
+  const isWanted =
+    tls !== false && (tls !== undefined || !isHere || /^(?:rediss|valkeys):/.test(protocol));
+  return { ...rest, ...(isWanted && { tls: tls ?? {} }) } as Engine & { tls?: EngineTls };
+}
+
+function withPaths(shared: SharedBlock, toPath: (given: string) => string): SharedBlock {
+  const inEngine = <Engine extends { tls?: EngineTls | false }>(engine: Engine): Engine =>
+    engine.tls
+      ? {
+          ...engine,
+          tls: Object.fromEntries(
+            Object.entries(engine.tls).map(([name, file]) => [name, file && toPath(file)]),
+          ),
+        }
+      : engine;
+  return {
+    ...shared,
+    ...(shared.postgres && { postgres: inEngine(shared.postgres) }),
+    ...(shared.valkey && { valkey: inEngine(shared.valkey) }),
   };
 }
 

@@ -21,16 +21,35 @@ export function approvalsOf({ id }: Caller): string | undefined {
   return id === LOCAL_CALLER || id === DEFAULT_TOKEN_CALLER ? undefined : id;
 }
 
+/**
+ * Who the caller is where people sign in to servers for themselves; undefined for the agent's own user, who is one person
+ * whatever program they use.
+ */
+export function personOf(caller: Caller): string | undefined {
+  return approvalsOf(caller);
+}
+
 /** The one client on stdio. */
 export const LOCAL_CALLER = "local";
 /** Whoever has the token that the gateway made at its first start. */
 export const DEFAULT_TOKEN_CALLER = "token:default";
+
+/** How many calls a caller may make. What is absent has no limit. */
+export interface CallQuota {
+  callsPerMinute?: number;
+  /** From midnight to midnight, UTC. */
+  callsPerDay?: number;
+  /** At a time. */
+  concurrentCalls?: number;
+}
 
 /** What a named token may do, in addition to the rules of the configuration. */
 export interface TokenPolicy {
   tools?: { allow?: string[]; deny?: string[]; approval?: ApprovalMode };
   /** Requests per minute, in place of `gateway.limits.requestsPerMinute`. */
   rateLimit?: number | false;
+  /** In place of those of the configuration. */
+  quota?: CallQuota;
   /** Whether tools marked `ownerOnly` may be called. */
   owner?: boolean;
 }

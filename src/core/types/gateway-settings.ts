@@ -1,10 +1,15 @@
 // The settings of the gateway, checked and with every default filled in.
 
+import type { CallQuota } from "./caller.ts";
+
 /**
  * PLUG on the keys of a phone. Nobody has registered it, no development tool uses it by default, and no system hands
  * it out to outgoing connections.
  */
 export const DEFAULT_PORT = 7584;
+
+/** Characters of a key of `SharedSettings`. */
+export const SHORTEST_KEY = 32;
 
 export interface GatewaySettings {
   host: string;
@@ -23,12 +28,61 @@ export interface GatewaySettings {
   /** How people sign in to the page through a provider. */
   ui?: PageSettings;
   limits: GatewayLimits;
+  /** Absent: only tokens have quotas. */
+  quotas?: QuotaSettings;
   /** Milliseconds without a request after which a session is dropped from memory, and its own servers stop. */
   sessionTimeout: number;
   /** Milliseconds without use after which a gateway ends that a command has started in the background. */
   idleTimeout: number;
   /** Milliseconds that a call waits to be approved where its client cannot ask anybody. 0: it is refused at once. */
   approvalWait: number;
+  /** Milliseconds that a gateway which stops still takes requests, while `/readyz` says that it is not ready. */
+  stopDelay: number;
+  /** Absent: what is shared is in the files of this machine. */
+  shared?: SharedSettings;
+}
+
+/** What each caller may do whose token has no quota of its own. */
+export interface QuotaSettings {
+  all?: CallQuota;
+  /** In place of `all`, for the calls to one agent. */
+  agents: Readonly<Record<string, CallQuota>>;
+}
+
+/** What gateways on several machines share. */
+export interface SharedSettings {
+  postgres: PostgresSettings;
+  valkey?: ValkeySettings;
+  /** What is secret in PostgreSQL is encrypted under the first, and opened with any. May be references. */
+  keys: readonly string[];
+  /** How other gateways reach this one. May hold references. */
+  replica?: { url: string };
+  /** Milliseconds that tokens are trusted while PostgreSQL cannot say whether they were revoked. */
+  maxStale: number;
+}
+
+export interface PostgresSettings {
+  /** Without a password. */
+  url: string;
+  /** May be a reference. */
+  password?: string;
+  /** Absent: without TLS. */
+  tls?: EngineTls;
+}
+
+export interface ValkeySettings extends PostgresSettings {
+  /** Those who know which one is the primary, as `host:port`. */
+  sentinels?: readonly string[];
+  /** What the sentinels call it. */
+  primary?: string;
+}
+
+/** Paths of PEM files. */
+export interface EngineTls {
+  /** Default: the authorities that Node trusts. */
+  ca?: string;
+  cert?: string;
+  key?: string;
 }
 
 export interface JwtSettings {
@@ -72,4 +126,6 @@ interface GatewayLimits {
   sessions: number;
   /** Sessions of one agent with servers of their own. */
   sessionServers: number;
+  /** People who have servers of one agent for themselves. */
+  people: number;
 }

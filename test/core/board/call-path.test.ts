@@ -12,6 +12,8 @@ const CALL_PATH = "board/call-path.ts";
 /** Loaded later by none of the processes that run for long, or only once, at their start. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   "process/reap-orphans.ts": "a board reaps when it is opened",
+  "state/engines/open.ts": "a gateway opens its state before anything else",
+  "board/agent-secrets.ts": "the passwords of its engines, at the same moment",
   "@humanwhocodes/momoa": "arguments that a person types",
 };
 

@@ -19,7 +19,9 @@ const DEFAULTS = {
     connections: 2000,
     sessions: 10_000,
     sessionServers: 200,
+    people: 1000,
   },
+  stopDelay: 0,
   sessionTimeout: 1_800_000,
   idleTimeout: 300_000,
   approvalWait: 300_000,
@@ -48,6 +50,7 @@ it("takes every key, with paths relative to the file and the public URL without 
     connections: 5,
     sessions: 6,
     sessionServers: 7,
+    people: 8,
   };
   const gateway = {
     host: "::",
@@ -59,6 +62,7 @@ it("takes every key, with paths relative to the file and the public URL without 
     allowedOrigins: ["https://app.example", "http://localhost:6274"],
     jwt,
     limits,
+    stopDelay: 3000,
     sessionTimeout: 4000,
     idleTimeout: 5000,
     approvalWait: 0,
@@ -120,5 +124,25 @@ it("lies over another file key by key, each with its own directory, and has the 
     agentIds: ["default", "mine", "both", "theirs"],
     networkAllow: ["a", "b"],
     networkProxy: "http://p:1",
+  });
+});
+
+it.each<[string, object | false | undefined, { ca?: string } | undefined]>([
+  ["postgres://u@localhost/x", undefined, undefined],
+  ["postgres://u@127.0.0.1/x", undefined, undefined],
+  ["postgres://u@localhost/x?host=/run/postgresql", undefined, undefined],
+  ["postgres://u@db.example.com/x", undefined, {}],
+  ["postgres://u@db.example.com/x", false, undefined],
+  ["postgres://u@localhost/x", { ca: "ca.pem" }, { ca: "ca.pem" }],
+])("what is sent to %s with tls %j is encrypted as %j says", async (url, tls, expected) => {
+  const file = await writeConfig(
+    JSON.stringify({ gateway: { shared: { postgres: { url, tls } } } }),
+  );
+  const { shared } = (await loadGateway(file)).settings;
+  const paths = expected?.ca === undefined ? expected : { ca: join(dirname(file), expected.ca) };
+  expect(shared).toEqual({
+    postgres: { url, ...(paths && { tls: paths }) },
+    keys: [],
+    maxStale: 900_000,
   });
 });

@@ -49,6 +49,8 @@ const ONLY_PLUGBOARD: [keys: RegExp, value: RegExp, reason: string][] = [
   ],
   [/\.scopes/, /./, "whether there is such an agent"],
   [/^gateway\.host$/, /^"/, "whether others can reach the address"],
+  [/^gateway\.shared(?:\.postgres)?$/, /^(?:absent|\{\})$/, "why there must be a PostgreSQL"],
+  [/^gateway\.shared\.keys$/, /^\["x"\]$/, "how long a key must be"],
   [/^gateway\.ui\.owners$/, /^(?:absent|\[\])$/, "whether anybody may see the page"],
 ];
 
@@ -70,6 +72,7 @@ const SAMPLES: Readonly<Record<string, unknown>> = {
   issuers: [{ issuer: "https://id.example", algorithms: ["RS256"] }],
   issuer: "https://id.example",
   algorithms: ["RS256"],
+  url: "https://one.example",
 };
 
 interface Case {
@@ -181,6 +184,11 @@ function required(keys: Readonly<Record<string, Schema<unknown>>>): Record<strin
     return { publicUrl: "https://gateway.example", jwt: { issuers: SAMPLES["issuers"] } };
   }
   if (Object.hasOwn(keys, "clientId")) return { clientId: "page", owners: ["admins"] };
+  if (Object.hasOwn(keys, "sentinels")) return { url: "valkey://cache.example" };
+  if (Object.hasOwn(keys, "maxStale")) return { postgres: { url: "postgres://db.example/x" } };
+  if (Object.hasOwn(keys, "password") && Object.hasOwn(keys, "tls")) {
+    return { url: "postgres://db.example/x" };
+  }
   const entries = Object.entries(keys).filter(([, { isOptional }]) => !isOptional);
   return Object.fromEntries(
     entries.map(([key, { shape }]) => {

@@ -1,6 +1,6 @@
 // The schema of the root block `gateway`, and what its keys need of each other and of the rest of the file.
 
-import { DEFAULT_PORT } from "../../types/gateway-settings.ts";
+import { DEFAULT_PORT, SHORTEST_KEY } from "../../types/gateway-settings.ts";
 import { bindingProblem } from "../../net/binding.ts";
 import { plainHost } from "../../net/host-list.ts";
 import { isLocal } from "../../net/policy.ts";
@@ -22,7 +22,7 @@ import {
   text,
   verified,
 } from "./schema.ts";
-import { bytes, milliseconds, urlProblem, WEB_URL } from "./values.ts";
+import { bytes, milliseconds, resolvable, resolvableUrl, urlProblem, WEB_URL } from "./values.ts";
 
 const PATH = ["gateway"];
 
@@ -31,6 +31,8 @@ const MINUTE = 60_000;
 const MOST_REQUESTS = 100_000_000;
 const MOST_CONNECTIONS = 1_000_000;
 const MOST_VALUES = 10_000_000;
+/** Whoever stops a gateway waits no longer for it. */
+const LONGEST_STOP_DELAY = 15_000;
 const MOST_BYTES_PER_MINUTE = 1024 ** 4;
 
 /** Who checks a signature made with a shared secret could make one, too. So only those with a public key. */
@@ -122,6 +124,103 @@ const limits = object({
   sessionServers: integer(1, MOST_CONNECTIONS)
     .describe("Sessions of an agent that have servers of their own.", { default: 200 })
     .optional(),
+  people: integer(1, MOST_CONNECTIONS)
+    .describe("People who have servers of their own at a time, of one agent.", {
+      default: 1000,
+      see: "sign-in.md#each-person-for-themselves",
+    })
+    .optional(),
+});
+
+const MOST_CALLS = 1_000_000_000;
+
+const quota = {
+  callsPerMinute: integer(1, MOST_CALLS).describe("Calls of one caller in a minute.").optional(),
+  callsPerDay: integer(1, MOST_CALLS)
+    .describe("Calls of one caller from midnight to midnight, UTC.")
+    .optional(),
+  concurrentCalls: integer(1, MOST_CONNECTIONS)
+    .describe("Calls of one caller at a time.")
+    .optional(),
+};
+
+const quotas = object({
+  ...quota,
+  agents: mapOf(object(quota))
+    .describe("In place of these, for the calls to an agent.", {
+      otherwise: "none",
+      examples: [{ default: { callsPerDay: 5000 } }],
+    })
+    .optional(),
+});
+
+/** How the URL of each engine begins. */
+const POSTGRES_URL = /^postgres(?:ql)?:/;
+const VALKEY_URL = /^(?:valkey|redis)s?:/;
+
+const engineTls = either(
+  [(value) => value === false, off()],
+  [
+    (value) => typeof value === "object" && value !== null && !Array.isArray(value),
+    object({
+      ca: text()
+        .describe("Whom to believe, as a PEM file.", { otherwise: "what Node trusts" })
+        .optional(),
+      cert: text().describe("Who we are, as a PEM file.").optional(),
+      key: text().describe("PEM file.").optional(),
+    }),
+  ],
+  "an object with PEM files, or false for no TLS",
+).describe("Is used for every host but this machine. `false` turns it off.");
+
+const password = resolvable().describe("A reference to the password.", {
+  examples: ["secret://env/PGPASSWORD"],
+});
+
+const shared = object({
+  postgres: object({
+    url: verified(engineUrlProblem("postgres"), text(), POSTGRES_URL).describe(
+      "Where it is, with the user and without the password.",
+      { examples: ["postgres://plugboard@db.example.com/plugboard"] },
+    ),
+    password: password.optional(),
+    tls: engineTls.optional(),
+  })
+    .describe("Keeps what must not be lost.")
+    .optional(),
+  valkey: object({
+    url: verified(engineUrlProblem("valkey"), text(), VALKEY_URL).describe(
+      "Where it is, without the password. With sentinels, only its user and the number of the database count.",
+      { examples: ["valkey://cache.example.com"] },
+    ),
+    password: password.optional(),
+    tls: engineTls.optional(),
+    sentinels: listOf(
+      matching(/^[^\s/@:]+(?::\d{1,5})?$/, "is not a host with a port, such as sentinel-1:26379"),
+    )
+      .describe("Those who know which one is the primary.", { default: [] })
+      .optional(),
+    primary: text().describe("What the sentinels call it.", { default: "mymaster" }).optional(),
+  })
+    .describe("Counts limits for all gateways together. Redis works too.")
+    .optional(),
+  keys: atLeastOne(resolvable())
+    .describe(
+      "What is secret in PostgreSQL is encrypted under the first key, and opened with any: at least 32 characters each.",
+      { examples: [["secret://env/PLUGBOARD_KEY"]] },
+    )
+    .optional(),
+  replica: object({
+    url: resolvableUrl().describe(
+      "How the other gateways reach this one, without a path. A variable, where all machines have one file.",
+      { examples: ["http://${POD_IP}:7777"] },
+    ),
+  })
+    .describe("This gateway among the others.")
+    .optional(),
+  maxStale: milliseconds()
+    .describe("How long tokens are trusted while PostgreSQL is away.", { default: 15 * MINUTE })
+    .optional(),
 });
 
 export const gatewaySchema = object({
@@ -173,6 +272,11 @@ export const gatewaySchema = object({
     })
     .optional(),
   limits: limits.describe("What one gateway takes.").optional(),
+  quotas: quotas
+    .describe("How many calls each caller may make whose token does not say.", {
+      see: "gateway.md#quotas",
+    })
+    .optional(),
   sessionTimeout: milliseconds()
     .describe("How long an idle client is kept in memory, with its own servers.", {
       default: 30 * MINUTE,
@@ -190,7 +294,21 @@ export const gatewaySchema = object({
       see: "gateway.md#approval",
     })
     .optional(),
+  stopDelay: integer(0, LONGEST_STOP_DELAY, "milliseconds")
+    .describe(
+      "How long a gateway that stops still takes requests while `/readyz` says 503: as long as a load balancer needs to notice.",
+      { default: 0, see: "fleet.md#stopping" },
+    )
+    .optional(),
+  shared: shared
+    .describe("What gateways on several machines share. Without it, all of it is in files.", {
+      see: "fleet.md",
+    })
+    .optional(),
 });
+
+/** The part of the block that gateways on several machines share. */
+export type SharedBlock = Infer<typeof shared>;
 
 export type GatewayBlock = Infer<typeof gatewaySchema>;
 
@@ -212,6 +330,18 @@ export function gatewayIssues(value: unknown, agentIds: readonly string[]): Issu
       : []),
     ...repeatedIssuers(data),
     ...pageIssues(data),
+    ...sharedIssues(data),
+    ...Object.keys(data.quotas?.agents ?? {}).flatMap((agent) =>
+      agentIds.includes(agent)
+        ? []
+        : [
+            atKey(
+              [...PATH, "quotas", "agents", agent],
+              "names an agent that the file does not have",
+              closest(agent, agentIds),
+            ),
+          ],
+    ),
     ...Object.entries(data.jwt?.scopes ?? {}).flatMap(([scope, agent]) =>
       agentIds.includes(agent)
         ? []
@@ -255,6 +385,41 @@ function pageIssues({ ui: block, jwt: tokens }: GatewayBlock): Issue[] {
     ];
   }
   return [];
+}
+
+function sharedIssues({ shared: block }: GatewayBlock): Issue[] {
+  if (block === undefined) return [];
+  const place = [...PATH, "shared"];
+  const { postgres, valkey, keys = [] } = block;
+  return [
+    ...(postgres === undefined
+      ? [
+          atKey(
+            place,
+            valkey === undefined
+              ? "needs postgres: tokens, grants, pins and the audit are kept there"
+              : "has valkey without postgres: Valkey may forget, and tokens, grants, pins and the audit must not be lost",
+          ),
+        ]
+      : []),
+    ...keys.flatMap((key, index) =>
+      key.length >= SHORTEST_KEY || /secret:\/\/|^op:\/\/|\$\{/.test(key)
+        ? []
+        : [atValue([...place, "keys", index], `is shorter than ${SHORTEST_KEY} characters`)],
+    ),
+  ];
+}
+
+function engineUrlProblem(engine: "postgres" | "valkey"): (url: string) => string | undefined {
+  const isMeant = engine === "postgres" ? POSTGRES_URL : VALKEY_URL;
+  return (url) => {
+    if (!URL.canParse(url) || !isMeant.test(url)) {
+      return `is not the URL of an engine; expected one such as ${engine}://host/${engine === "postgres" ? "database" : "0"}`;
+    }
+    return new URL(url).password === ""
+      ? undefined
+      : 'has a password in it; expected it in "password", as a reference';
+  };
 }
 
 function issuerProblem(url: string): string | undefined {

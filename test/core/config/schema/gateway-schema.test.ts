@@ -46,6 +46,30 @@ describe("a wrong block gateway", () => {
       "{ jwt: { issuers: [{ issuer: 'https://i.example', algorithms: ['RS256'] }] } }",
       "FILE:1:14  gateway.jwt  needs gateway.publicUrl: a token must be made for the URL of this gateway",
     ],
+    [
+      "{ shared: {} }",
+      "FILE:1:14  gateway.shared  needs postgres: tokens, grants, pins and the audit are kept there",
+    ],
+    [
+      "{ shared: { valkey: { url: 'valkey://c' } } }",
+      "FILE:1:14  gateway.shared  has valkey without postgres: Valkey may forget, and tokens, grants, pins and the audit must not be lost",
+    ],
+    [
+      "{ shared: { postgres: { url: 'mysql://db/x' } } }",
+      "FILE:1:41  gateway.shared.postgres.url  is not the URL of an engine; expected one such as postgres://host/database",
+    ],
+    [
+      "{ shared: { postgres: { url: 'postgres://u:p@db/x' } } }",
+      'FILE:1:41  gateway.shared.postgres.url  has a password in it; expected it in "password", as a reference',
+    ],
+    [
+      "{ shared: { postgres: { url: 'postgres://db/x' }, keys: ['short'] } }",
+      "FILE:1:69  gateway.shared.keys[0]  is shorter than 32 characters",
+    ],
+    [
+      "{ shared: { postgres: { url: 'postgres://db/x' }, keys: ['secret://env'] } }",
+      "FILE:1:69  gateway.shared.keys[0]  is a malformed secret reference; expected secret://<provider>/<path>, perhaps with #<key>",
+    ],
     ["{ jwt: {} }", "FILE:1:14  gateway.jwt.issuers  is missing; expected a list"],
     [
       "{ jwt: { issuers: [] } }",

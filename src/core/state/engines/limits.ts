@@ -1,0 +1,381 @@
+// Limits that all replicas count together, in Valkey: one script for all buckets of a call, by the engine's clock. Without
+// Valkey, and while it is away, each replica allows its part of what all of them may do together.
+
+import { randomUUID } from "node:crypto";
+import type { Delay, Leave, LimitBucket, Limits } from "../../types/shared-state.ts";
+import type { ValkeySettings } from "../../types/gateway-settings.ts";
+import type { Clock, Timer } from "../../../util/clock.ts";
+import { errorMessage } from "../../../util/error-message.ts";
+import { oneLine } from "../../../util/text.ts";
+import type { LocalLimits } from "../local-limits.ts";
+import { driver, type ImportOptional, readTlsFiles } from "./driver.ts";
+
+/** A call waits for this. */
+const ANSWER_MS = 500;
+const CONNECT_MS = 2000;
+/** How often it is tried while it does not answer. */
+const RETRY_MS = 1000;
+const DEFAULT_PORT = 6379;
+const DEFAULT_SENTINEL_PORT = 26_379;
+
+/** In a cluster, all are in one place: a call takes from several in one step. */
+const PREFIX = "{plugboard}:limit:";
+/** Is taken from to see whether it answers and can be written to. */
+const PROBE = { key: "probe", perMinute: 1_000_000 };
+
+/**
+ * KEYS: the buckets of all calls that ask at once. ARGV: for each call how many of them are its own, its longest wait, and how many
+ * a minute for each. A call takes one of each, or none if one needs longer; the next one finds what it left. A bucket that is not
+ * there is full, and one that has become full is forgotten. Returns for each call whether it was refused, and the waits.
+ * After a failover, the clock may be behind the one that a bucket was written by: then no time has passed.
+ */
+const TAKE = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + time[2] / 1000
+local levels, rates, used, answer = {}, {}, {}, {}
+local first, arg = 0, 1
+while arg <= #ARGV do
+  local count, longest = tonumber(ARGV[arg]), tonumber(ARGV[arg + 1])
+  local mark = #answer + 1
+  answer[mark] = 0
+  for at = 1, count do
+    local key, rate = KEYS[first + at], tonumber(ARGV[arg + 1 + at])
+    if not levels[key] then
+      local held = redis.call('HMGET', key, 'left', 'at')
+      levels[key] = rate
+      if held[1] then levels[key] = math.min(rate, held[1] + math.max(0, now - held[2]) * rate / 60000) end
+      used[#used + 1] = key
+    end
+    rates[key] = rate
+    local left, wait = levels[key], 0
+    if left < 0.999999 then wait = math.ceil((1 - left) * 60000 / rate) end
+    if wait > longest then answer[mark] = 1 end
+    answer[mark + at] = wait
+    levels[key] = left - 1
+  end
+  if answer[mark] == 1 then
+    for at = 1, count do levels[KEYS[first + at]] = levels[KEYS[first + at]] + 1 end
+  end
+  first, arg = first + count, arg + 2 + count
+end
+for _, key in ipairs(used) do
+  local left, rate = levels[key], rates[key]
+  redis.call('HSET', key, 'left', tostring(left), 'at', tostring(now))
+  redis.call('PEXPIRE', key, math.ceil((rate - left) * 60000 / rate) + 1000)
+end
+return answer
+`;
+
+const GIVE_BACK = `
+for _, key in ipairs(KEYS) do
+  if redis.call('EXISTS', key) == 1 then redis.call('HINCRBYFLOAT', key, 'left', 1) end
+end
+return 0
+`;
+
+/** In a cluster, too. */
+const PLACES = "{plugboard}:places:";
+/** How long a place is taken without a sign of life. */
+const PLACE_MS = 30_000;
+const RENEW_MS = 10_000;
+
+/** KEYS: the places. ARGV: how many there are, how long one is taken, and the name of the one who wants one. */
+const ENTER = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
+if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[1]) then return 0 end
+redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[3])
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+return 1
+`;
+
+/** KEYS: the places. ARGV: how long they stay taken, then who is there. One that has left does not come back. */
+const STAY = `
+local time = redis.call('TIME')
+local until_ = time[1] * 1000 + math.floor(time[2] / 1000) + ARGV[1]
+for at, key in ipairs(KEYS) do
+  redis.call('ZADD', key, 'XX', until_, ARGV[at + 1])
+  redis.call('PEXPIRE', key, ARGV[1])
+end
+return 0
+`;
+
+/** The part of `iovalkey` that is used. */
+interface Client {
+  connect(): Promise<void>;
+  disconnect(): void;
+  on(event: "error", listener: (error: unknown) => void): void;
+  on(event: "close", listener: () => void): void;
+  defineCommand(name: string, script: { lua: string }): void;
+  plugboardTake(keys: number, ...args: readonly (string | number)[]): Promise<unknown>;
+  plugboardGiveBack(keys: number, ...args: readonly (string | number)[]): Promise<unknown>;
+  plugboardEnter(keys: 1, ...args: readonly (string | number)[]): Promise<unknown>;
+  plugboardStay(keys: number, ...args: readonly (string | number)[]): Promise<unknown>;
+  zrem(key: string, member: string): Promise<unknown>;
+}
+
+const PACKAGE = { name: "iovalkey", install: "iovalkey" };
+
+export interface ValkeyLimitsOptions {
+  local: LocalLimits;
+  /** How many replicas live. */
+  replicas: () => number;
+  clock: Pick<Clock, "later">;
+}
+
+/** A call that has not been sent yet. */
+interface Asking {
+  buckets: readonly LimitBucket[];
+  longestWait: number;
+  resolve: (delay: undefined | Delay) => void;
+  reject: (error: unknown) => void;
+}
+
+export class ValkeyLimits implements Limits {
+  /** For people, without credentials. */
+  readonly where: string;
+  readonly #client: Client;
+  readonly #options: ValkeyLimitsOptions;
+  /** Why it cannot be reached, and what tries it again: calls do not wait for that. */
+  #away: { why: string; probe: Timer } | undefined;
+  #asking: Asking[] = [];
+  /** Why no connection can be made: those who wait for one are told only that there is none. */
+  #cause: unknown;
+  #isClosed = false;
+  /** Who is where, of this process. */
+  readonly #inside = new Map<string, string>();
+  #renewer: Timer | undefined;
+
+  private constructor(where: string, client: Client, options: ValkeyLimitsOptions) {
+    this.where = where;
+    this.#client = client;
+    this.#options = options;
+    client.on("error", (error) => {
+      this.#cause = error;
+    });
+    client.on("close", () => this.#onFailed(new Error("the connection ended")));
+    client.defineCommand("plugboardTake", { lua: TAKE });
+    client.defineCommand("plugboardGiveBack", { lua: GIVE_BACK });
+    client.defineCommand("plugboardEnter", { lua: ENTER });
+    client.defineCommand("plugboardStay", { lua: STAY });
+  }
+
+  /** Rejects with CONFIG_INVALID if the driver is not installed or a file cannot be read; not if the engine is away. */
+  static async open(
+    settings: ValkeySettings,
+    importOptional: ImportOptional,
+    options: ValkeyLimitsOptions,
+  ): Promise<ValkeyLimits> {
+    const loaded = await driver(PACKAGE, importOptional);
+    const { Redis } = loaded as unknown as { Redis: new (given: object) => Client };
+    const { where, address } = addressIn(settings);
+    const client = new Redis({
+      ...address,
+      ...(settings.password !== undefined && { password: settings.password }),
+      ...(settings.tls && { tls: await readTlsFiles(settings.tls, address.host ?? "") }),
+      lazyConnect: true,
+      connectTimeout: CONNECT_MS,
+      commandTimeout: ANSWER_MS,
+      // A call must not wait until it is there again.
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 0,
+      enableAutoPipelining: true,
+      retryStrategy: (tries: number) => Math.min(100 * tries, RETRY_MS),
+    });
+    const limits = new ValkeyLimits(where, client, options);
+    await client.connect().catch((error: unknown) => limits.#onFailed(error));
+    return limits;
+  }
+
+  /** Why it cannot be reached, while it cannot. */
+  get away(): string | undefined {
+    return this.#away?.why;
+  }
+
+  take(buckets: readonly LimitBucket[], longestWait: number): Promise<undefined | Delay> {
+    return this.#take(buckets, longestWait);
+  }
+
+  giveBack(buckets: readonly LimitBucket[]): void {
+    if (this.#away !== undefined) return this.#options.local.giveBack(this.#parts(buckets));
+    const keys = buckets.map(({ key }) => PREFIX + key);
+    this.#client
+      .plugboardGiveBack(keys.length, ...keys)
+      .catch((error: unknown) => this.#onFailed(error));
+  }
+
+  async enter(key: string, most: number): Promise<Leave | undefined> {
+    const { local, replicas } = this.#options;
+    if (this.#away === undefined) {
+      try {
+        const place = PLACES + key;
+        const name = randomUUID();
+        const answer = await this.#client.plugboardEnter(1, place, most, PLACE_MS, name);
+        if (Number(answer) === 0) return undefined;
+        this.#inside.set(name, place);
+        this.#renewer ??= this.#renewLater();
+        return () => this.#leave(name, place);
+      } catch (error) {
+        this.#onFailed(error);
+      }
+    }
+    return local.enter(key, ownPart(most, replicas()));
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#away?.probe.cancel();
+    this.#renewer?.cancel();
+    this.#client.disconnect();
+  }
+
+  #leave(name: string, place: string): void {
+    if (!this.#inside.delete(name)) return;
+    // If this fails, the place is free half a minute later.
+    this.#client.zrem(place, name).catch(() => {});
+  }
+
+  #renewLater(): Timer {
+    return this.#options.clock.later(RENEW_MS, () => {
+      const inside = [...this.#inside];
+      this.#renewer = inside.length > 0 ? this.#renewLater() : undefined;
+      if (inside.length === 0) return;
+      const places = inside.map(([, place]) => place);
+      const names = inside.map(([name]) => name);
+      this.#client.plugboardStay(places.length, ...places, PLACE_MS, ...names).catch(() => {});
+    });
+  }
+
+  async #take(buckets: readonly LimitBucket[], longestWait: number): Promise<undefined | Delay> {
+    if (this.#away === undefined) {
+      try {
+        return await this.#ask(buckets, longestWait);
+      } catch (error) {
+        this.#onFailed(error);
+      }
+    }
+    return this.#options.local.take(this.#parts(buckets), longestWait);
+  }
+
+  /** Calls that ask in the same turn of the event loop go together: one command costs more than what it does. */
+  #ask(buckets: readonly LimitBucket[], longestWait: number): Promise<undefined | Delay> {
+    return new Promise((resolve, reject) => {
+      this.#asking.push({ buckets, longestWait, resolve, reject });
+      if (this.#asking.length === 1) setImmediate(() => void this.#send());
+    });
+  }
+
+  async #send(): Promise<void> {
+    const asking = this.#asking;
+    this.#asking = [];
+    const keys = asking.flatMap(({ buckets }) => buckets.map(({ key }) => PREFIX + key));
+    const given = asking.flatMap(({ buckets, longestWait }) => [
+      buckets.length,
+      longestWait,
+      ...buckets.map(({ perMinute }) => perMinute),
+    ]);
+    try {
+      const answer = (await this.#client.plugboardTake(keys.length, ...keys, ...given)) as number[];
+      let from = 0;
+      for (const { buckets, resolve } of asking) {
+        const to = from + 1 + buckets.length;
+        resolve(delayIn(answer.slice(from, to)));
+        from = to;
+      }
+    } catch (error) {
+      for (const { reject } of asking) reject(error);
+    }
+  }
+
+  #parts(buckets: readonly LimitBucket[]): LimitBucket[] {
+    return ownParts(buckets, this.#options.replicas());
+  }
+
+  #onFailed(error: unknown): void {
+    if (this.#isClosed) return;
+    const why = oneLine(errorMessage(this.#cause ?? error), 200).replace(/\.$/, "");
+    const probe = this.#away?.probe ?? this.#options.clock.later(RETRY_MS, () => this.#probe());
+    this.#away = { why, probe };
+  }
+
+  #probe(): void {
+    const again = (error: unknown): void => {
+      this.#away = undefined;
+      this.#onFailed(error);
+    };
+    const back = (): void => {
+      this.#cause = undefined;
+      this.#away = undefined;
+    };
+    this.#ask([PROBE], 0).then(back, again);
+  }
+}
+
+/** Without Valkey, each replica allows its part. */
+export class DividedLimits implements Limits {
+  readonly #options: Pick<ValkeyLimitsOptions, "local" | "replicas">;
+
+  constructor(options: Pick<ValkeyLimitsOptions, "local" | "replicas">) {
+    this.#options = options;
+  }
+
+  take(buckets: readonly LimitBucket[], longestWait: number): undefined | Delay {
+    const { local, replicas } = this.#options;
+    return local.take(ownParts(buckets, replicas()), longestWait);
+  }
+
+  giveBack(buckets: readonly LimitBucket[]): void {
+    const { local, replicas } = this.#options;
+    local.giveBack(ownParts(buckets, replicas()));
+  }
+
+  enter(key: string, most: number): Leave | undefined {
+    const { local, replicas } = this.#options;
+    return local.enter(key, ownPart(most, replicas()));
+  }
+}
+
+/** Nobody is kept out for good by a limit that is less than the number of replicas. */
+function ownPart(most: number, replicas: number): number {
+  return Math.max(1, Math.floor(most / Math.max(1, replicas)));
+}
+
+function ownParts(buckets: readonly LimitBucket[], replicas: number): LimitBucket[] {
+  return buckets.map(({ key, perMinute }) => ({
+    key,
+    perMinute: perMinute / Math.max(1, replicas),
+  }));
+}
+
+function delayIn(answer: readonly number[]): undefined | Delay {
+  const [isRefused, ...waits] = answer.map(Number);
+  if (isRefused === 0 && waits.every((wait) => wait === 0)) return undefined;
+  return { isRefused: isRefused === 1, waits };
+}
+
+interface Address {
+  host?: string;
+  [option: string]: unknown;
+}
+
+function addressIn({ url, sentinels = [], primary }: ValkeySettings): {
+  where: string;
+  address: Address;
+} {
+  const { hostname, port, username, pathname } = new URL(url);
+  const host = hostname.replace(/^\[(.*)\]$/, "$1");
+  const shared = {
+    ...(username !== "" && { username: decodeURIComponent(username) }),
+    db: Number(pathname.slice(1) || 0),
+  };
+  if (sentinels.length === 0) {
+    const own = { host, port: Number(port || DEFAULT_PORT) };
+    return { where: `${host}:${own.port}`, address: { ...own, ...shared } };
+  }
+  const asked = sentinels.map((each) => {
+    const { hostname: name, port: at } = new URL(`valkey://${each}`);
+    return { host: name, port: Number(at || DEFAULT_SENTINEL_PORT) };
+  });
+  return { where: sentinels.join(", "), address: { sentinels: asked, name: primary, ...shared } };
+}

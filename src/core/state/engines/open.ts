@@ -1,0 +1,141 @@
+// Opens the shared state that is in PostgreSQL and Valkey, for several machines. Read this file first.
+
+import { randomBytes, randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import type { SharedSettings } from "../../types/gateway-settings.ts";
+import { type Logger, silentLogger } from "../../types/logger.ts";
+import type { SharedState } from "../../types/shared-state.ts";
+import { type Clock, systemClock } from "../../../util/clock.ts";
+import { CountedDays } from "../counted-days.ts";
+import { LocalLimits } from "../local-limits.ts";
+import { ApprovalRows, WaitingRows } from "./approvals.ts";
+import { AuditRows } from "./audit.ts";
+import type { ImportOptional } from "./driver.ts";
+import { GrantRows } from "./grants.ts";
+import { DividedLimits, ValkeyLimits } from "./limits.ts";
+import { migrate } from "./migrations.ts";
+import { PinRows } from "./pins.ts";
+import { Postgres } from "./postgres.ts";
+import { Revisions } from "./revisions.ts";
+import { SealKeyRows } from "./seal-keys.ts";
+import { SealedValues } from "./sealed-values.ts";
+import { SessionRows } from "./sessions.ts";
+import { Spool } from "./spool.ts";
+import { TokenRows } from "./tokens.ts";
+import { usageRows } from "./usage.ts";
+
+export interface EngineStateOptions {
+  /** References are filled in. */
+  settings: SharedSettings;
+  /** For what stays on this machine: the lines of the audit until they are sent, and the file of the default token. */
+  stateDir: string;
+  /** False for a command: it says nothing of itself to the others, and does not follow what they change. */
+  isReplica: boolean;
+  clock?: Clock;
+  logger?: Logger;
+  random?: (bytes: number) => Buffer;
+  importOptional?: ImportOptional;
+}
+
+/** Rejects with NETWORK if PostgreSQL cannot be reached, and with CONFIG_INVALID if its driver or a right is missing. */
+export async function openEngineState(options: EngineStateOptions): Promise<SharedState> {
+  const { settings, importOptional = (name) => import(name) } = options;
+  const postgres = await Postgres.open(settings.postgres, importOptional);
+  try {
+    await migrate(postgres);
+    return await openStores(postgres, { ...options, importOptional });
+  } catch (error) {
+    await postgres.close();
+    throw error;
+  }
+}
+
+async function openStores(
+  postgres: Postgres,
+  options: EngineStateOptions & { importOptional: ImportOptional },
+): Promise<SharedState> {
+  const { settings, stateDir, isReplica, importOptional } = options;
+  const { clock = systemClock, logger = silentLogger, random = randomBytes } = options;
+  const { maxStale, keys } = settings;
+  const id = randomUUID();
+  const { url } = settings.replica ?? {};
+  const replica = { id, name: url ?? hostname(), ...(url !== undefined && { url }) };
+  const revisions = new Revisions({
+    postgres,
+    replica: isReplica ? replica : undefined,
+    clock,
+  });
+  const values = new SealedValues(keys, random);
+  const tokens = new TokenRows({ postgres, revisions, values, stateDir, maxStale, clock, random });
+  const sessions = new SessionRows({ postgres, revisions, clock, logger });
+  const spool = new Spool({
+    directory: join(stateDir, "audit-spool"),
+    random,
+    now: () => clock.now(),
+  });
+  const audit = new AuditRows(postgres, spool, clock);
+  const usage = new CountedDays(usageRows(postgres), clock);
+  const counted = { local: new LocalLimits(clock), replicas: () => revisions.count, clock };
+  const valkey =
+    settings.valkey && (await ValkeyLimits.open(settings.valkey, importOptional, counted));
+  const close = async (): Promise<void> => {
+    await Promise.all([tokens.close(), sessions.close(), audit.close(), usage.close()]);
+    await revisions.close();
+    valkey?.close();
+    await postgres.close();
+  };
+  try {
+    await revisions.start();
+    if (isReplica) await audit.sendLeft();
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return {
+    pins: new PinRows(postgres, revisions),
+    changes: revisions,
+    replicas: revisions,
+    approvals: new ApprovalRows(postgres),
+    grants: new GrantRows(postgres, values, clock),
+    limits: valkey ?? new DividedLimits(counted),
+    usage,
+    audit,
+    tokens,
+    sessions,
+    pending: new WaitingRows(postgres, id, clock),
+    openSealKeys: (given) =>
+      SealKeyRows.open({ ...given, postgres, revisions, values, clock, random }),
+    health: () => ({
+      replicas: revisions.count,
+      engines: ["postgres", ...(valkey === undefined ? [] : ["valkey"])],
+      away: [
+        ...(postgres.away === undefined
+          ? []
+          : [
+              {
+                engine: "postgres",
+                message: `PostgreSQL at ${postgres.where} cannot be reached: ${postgres.away}`,
+              },
+            ]),
+        ...(audit.refusal === undefined
+          ? []
+          : [
+              {
+                engine: "postgres",
+                message: `the audit waits on this machine: PostgreSQL at ${postgres.where} does not take it: ${audit.refusal}`,
+              },
+            ]),
+        ...(valkey?.away === undefined
+          ? []
+          : [
+              {
+                engine: "valkey",
+                message: `Valkey at ${valkey.where} cannot be reached: ${valkey.away}`,
+              },
+            ]),
+      ],
+    }),
+    close,
+  };
+}

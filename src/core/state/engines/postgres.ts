@@ -1,0 +1,225 @@
+// The way to PostgreSQL: a pool of connections, whether the engine can be reached, and its notifications. While it cannot be
+// reached, everybody is told so at once, and only a probe tries again.
+
+import { PlugboardError } from "../../types/errors.ts";
+import type { PostgresSettings } from "../../types/gateway-settings.ts";
+import { hasErrorCode } from "../../../util/error-code.ts";
+import { errorMessage } from "../../../util/error-message.ts";
+import { oneLine } from "../../../util/text.ts";
+import { driver, type ImportOptional, readTlsFiles } from "./driver.ts";
+
+/** As `pg` gives them; large numbers are asked for as text. */
+export type Row = Readonly<Record<string, string | number | boolean | null | undefined>>;
+
+interface Answer {
+  rows: Row[];
+  rowCount: number | null;
+}
+
+interface Queries {
+  query(text: string, values?: readonly unknown[]): Promise<Answer>;
+}
+
+interface Client extends Queries {
+  connect(): Promise<unknown>;
+  end(): Promise<void>;
+  on(event: "notification", listener: (message: { payload?: string }) => void): void;
+  on(event: "error" | "end", listener: (error?: Error) => void): void;
+}
+
+interface PooledClient extends Queries {
+  release(error?: unknown): void;
+}
+
+interface Pool extends Queries {
+  connect(): Promise<PooledClient>;
+  end(): Promise<void>;
+  on(event: "error", listener: () => void): void;
+}
+
+/** The part of `pg` that is used. */
+interface Driver {
+  Pool: new (options: object) => Pool;
+  Client: new (options: object) => Client;
+}
+
+const PACKAGE = { name: "pg", install: "pg" };
+/** Others wait for the answer: a call, a request. */
+const CONNECT_MS = 2000;
+const ANSWER_MS = 5000;
+const MOST_CONNECTIONS = 5;
+const IDLE_MS = 30_000;
+const DEFAULT_PORT = 5432;
+
+/** All who use the engine for something hear it by this name. */
+const CHANNEL = "plugboard";
+
+export class Postgres {
+  /** For people, without credentials. */
+  readonly where: string;
+  readonly #pool: Pool;
+  readonly #newClient: () => Client;
+  /** Why it cannot be reached, while it cannot. */
+  #away: string | undefined;
+  #listener: Promise<Client | undefined> | undefined;
+  #isClosed = false;
+
+  private constructor(where: string, pool: Pool, newClient: () => Client) {
+    this.where = where;
+    this.#pool = pool;
+    this.#newClient = newClient;
+    // A connection that breaks while nobody uses it: the next one who needs one gets another.
+    pool.on("error", () => {});
+  }
+
+  /** Connects with the first query. Rejects with CONFIG_INVALID if the driver is not installed or a file cannot be read. */
+  static async open(settings: PostgresSettings, importOptional: ImportOptional): Promise<Postgres> {
+    const { Pool, Client } = (await driver(PACKAGE, importOptional)) as unknown as Driver;
+    const { host, port, user, database } = addressIn(settings);
+    const options = {
+      host,
+      port,
+      user,
+      database,
+      password: settings.password,
+      ssl: settings.tls ? await readTlsFiles(settings.tls, host) : false,
+      application_name: "plugboard",
+      connectionTimeoutMillis: CONNECT_MS,
+      query_timeout: ANSWER_MS,
+      statement_timeout: ANSWER_MS,
+      keepAlive: true,
+    };
+    const pool = new Pool({ ...options, max: MOST_CONNECTIONS, idleTimeoutMillis: IDLE_MS });
+    return new Postgres(`${host}:${port}/${database}`, pool, () => new Client(options));
+  }
+
+  /** Why it cannot be reached, while it cannot. */
+  get away(): string | undefined {
+    return this.#away;
+  }
+
+  /** Rejects with NETWORK if the engine cannot be reached. */
+  async query(text: string, values: readonly unknown[] = []): Promise<Row[]> {
+    if (this.#away !== undefined) throw this.#unreachable(this.#away);
+    return this.probe(text, values);
+  }
+
+  /** Like `query`, and tries also while the engine is taken to be away. */
+  probe(text: string, values: readonly unknown[] = []): Promise<Row[]> {
+    return this.#noting(async () => (await this.#pool.query(text, values)).rows);
+  }
+
+  /** Runs the task in one transaction. */
+  transaction<Result>(task: (client: Queries) => Promise<Result>): Promise<Result> {
+    return this.#noting(async () => {
+      const client = await this.#pool.connect();
+      try {
+        await client.query("begin");
+        const result = await task(client);
+        await client.query("commit");
+        client.release();
+        return result;
+      } catch (error) {
+        // The connection ends, and with it the transaction.
+        client.release(error);
+        throw error;
+      }
+    });
+  }
+
+  /** Listens to notifications, unless it does already. Never rejects: they are only hints. */
+  async listen(onMessage: (payload: string) => void): Promise<void> {
+    if (this.#isClosed) return;
+    this.#listener ??= this.#startListening(onMessage);
+    if ((await this.#listener) === undefined) this.#listener = undefined;
+  }
+
+  /** Resolves when every connection is closed. Never rejects. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    const listener = await this.#listener;
+    await listener?.end().catch(() => {});
+    await this.#pool.end().catch(() => {});
+  }
+
+  async #startListening(onMessage: (payload: string) => void): Promise<Client | undefined> {
+    const client = this.#newClient();
+    const lost = (): void => {
+      this.#listener = undefined;
+    };
+    client.on("error", lost);
+    client.on("end", lost);
+    client.on("notification", ({ payload = "" }) => onMessage(payload));
+    try {
+      await client.connect();
+      await client.query(`listen ${CHANNEL}`);
+      return client;
+    } catch {
+      void client.end().catch(() => {});
+      return undefined;
+    }
+  }
+
+  async #noting<Result>(task: () => Promise<Result>): Promise<Result> {
+    try {
+      const result = await task();
+      this.#away = undefined;
+      return result;
+    } catch (error) {
+      if (!isUnreachable(error)) throw error;
+      this.#away = oneLine(errorMessage(error), 200) || "no answer";
+      throw this.#unreachable(this.#away, error);
+    }
+  }
+
+  #unreachable(why: string, cause?: unknown): PlugboardError {
+    return new PlugboardError("NETWORK", `PostgreSQL at ${this.where} cannot be reached: ${why}`, {
+      hint: "check the address, user and password in gateway.shared.postgres, and whether it runs",
+      cause,
+    });
+  }
+}
+
+/** The statement that sends a notification; `text` is an expression. */
+export function notification(text: string): string {
+  return `pg_notify('${CHANNEL}', ${text})`;
+}
+
+export function isAway(error: unknown): boolean {
+  return error instanceof PlugboardError && error.code === "NETWORK";
+}
+
+interface Address {
+  host: string;
+  port: number;
+  user: string | undefined;
+  database: string;
+}
+
+function addressIn({ url }: PostgresSettings): Address {
+  const { hostname, port, username, pathname, searchParams } = new URL(url);
+  const user = decodeURIComponent(username) || undefined;
+  return {
+    // A directory is that of a socket.
+    host: searchParams.get("host") ?? (decodeURIComponent(hostname) || "localhost"),
+    port: Number(port || DEFAULT_PORT),
+    user,
+    database: decodeURIComponent(pathname.slice(1)) || (user ?? "plugboard"),
+  };
+}
+
+/**
+ * Answers of the engine that mean the same as none: it starts, stops, has no room, has become the copy of another, does not
+ * let this user in, or has no such database.
+ */
+const NO_SERVICE = /^(?:08|28|53|57P0)|^(?:25006|3D000)$/;
+const SQLSTATE = /^[0-9A-Z]{5}$/;
+
+function isUnreachable(error: unknown): boolean {
+  if (error instanceof PlugboardError) return false;
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  // Those of the system, such as EPIPE, look the same.
+  if (!SQLSTATE.test(code) || hasErrorCode(error, "EPIPE")) return true;
+  return NO_SERVICE.test(code);
+}

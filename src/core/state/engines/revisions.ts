@@ -1,0 +1,256 @@
+// What has changed, by topic: a number for each in PostgreSQL, which grows with every change. A notification tells the others
+// at once; within a second everybody compares the numbers, so that one that was lost costs a second. With the same query a
+// replica says that it lives and what it runs with, and learns of the others.
+
+import { createHmac } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
+import { isJsonObject, tryParseJson } from "../../types/json.ts";
+import type { Invalidation, Replica, Replicas, Topic } from "../../types/shared-state.ts";
+import type { Clock, Timer } from "../../../util/clock.ts";
+import { notification, type Postgres, type Row } from "./postgres.ts";
+
+/** With what only the stores listen to. */
+export type EngineTopic = Topic | "tokens" | "sessions" | "seal keys";
+
+/** With the time that the query takes, less than a second. */
+const BEAT_MS = 750;
+/** After this long without a beat, a replica is gone. Also in SQL, for whoever asks about another replica. */
+export const ALIVE = "seen > now() - interval '15 seconds'";
+
+/**
+ * How long one still counts that has stopped to beat. After PostgreSQL was away, whoever beats first must not take the
+ * others for gone.
+ */
+const FORGET_MS = 5000;
+const SALT = "select salt from plugboard_salt";
+/** Whoever stops properly removes itself; those who were killed are removed by whoever starts. */
+const REMOVE_KILLED = "delete from plugboard_replicas where seen < now() - interval '1 day'";
+/** The others, as one JSON text. */
+const OTHERS = `(select coalesce(json_agg(json_build_object('id', id, 'name', name, 'url', url,
+    'configuration', configuration, 'alive', ${ALIVE}) order by name, id), '[]')::text
+  from plugboard_replicas where id <> $1 and seen > now() - interval '10 minutes') as others`;
+
+export interface RevisionsOptions {
+  postgres: Postgres;
+  /** Undefined for a command, which is no replica and does not wait for changes. */
+  replica: Replica | undefined;
+  clock: Clock;
+}
+
+/**
+ * `isBehind`: the engine has lost changes that were known, after a failover or from a backup, so that everything is to be
+ * read again. If it rejects, it is called again with the next beat.
+ */
+type Listener = (isBehind: boolean) => unknown;
+
+interface Subscription {
+  topic: EngineTopic;
+  listener: Listener;
+  /** One at a time, so that what was read first does not win. */
+  running: Promise<unknown>;
+}
+
+export class Revisions implements Invalidation, Replicas {
+  readonly #options: RevisionsOptions;
+  readonly #subscriptions = new Set<Subscription>();
+  readonly #known = new Map<string, bigint>();
+  #own: Replica | undefined;
+  #others = new Map<string, { replica: Replica; lastListed: number }>();
+  readonly #watchers = new Set<() => void>();
+  #salt = "";
+  #lastBeat: number;
+  #beating: Promise<void> | undefined;
+  #timer: Timer | undefined;
+  #isClosed = false;
+
+  constructor(options: RevisionsOptions) {
+    this.#options = options;
+    this.#own = options.replica;
+    this.#lastBeat = options.clock.monotonic();
+  }
+
+  get own(): Replica | undefined {
+    return this.#own;
+  }
+
+  list(): readonly Replica[] {
+    const others = [...this.#others.values()].map(({ replica }) => replica);
+    return this.#own === undefined ? others : [this.#own, ...others];
+  }
+
+  get count(): number {
+    return this.#others.size + (this.#own === undefined ? 0 : 1);
+  }
+
+  announce(configuration: string): void {
+    if (this.#own === undefined) return;
+    const hash = createHmac("sha256", this.#salt).update(configuration).digest("hex").slice(0, 12);
+    this.#own = { ...this.#own, configuration: hash };
+    void this.look();
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#watchers.add(listener);
+    return () => void this.#watchers.delete(listener);
+  }
+
+  /** Milliseconds since everything that changed was last heard of. */
+  get age(): number {
+    return this.#options.clock.monotonic() - this.#lastBeat;
+  }
+
+  /** The first beat. Rejects if PostgreSQL cannot be reached. */
+  async start(): Promise<void> {
+    const { postgres } = this.#options;
+    const [row] = await postgres.query(SALT);
+    this.#salt = String(row?.["salt"] ?? "");
+    if (this.#own === undefined) {
+      const [found] = await postgres.query(`select ${OTHERS}`, [""]);
+      return this.#heardOf(found);
+    }
+    await postgres.query(REMOVE_KILLED);
+    await this.#beat();
+    this.#beatLater();
+  }
+
+  /** Compares now rather than at the next second. Never rejects. */
+  async look(): Promise<void> {
+    if (this.#own === undefined || this.#isClosed) return;
+    this.#beating ??= this.#beat()
+      .catch(() => {})
+      .finally(() => {
+        this.#beating = undefined;
+      });
+    await this.#beating;
+  }
+
+  /** Runs a statement that ends in `returning`, and tells everybody in the same step. Resolves to how many rows it returned. */
+  async change(
+    topic: EngineTopic,
+    statement: string,
+    values: readonly unknown[],
+    also: readonly string[] = [],
+  ): Promise<number> {
+    const [row] = await this.#options.postgres.query(
+      `with bumped as (update plugboard_revisions set revision = revision + 1
+          where topic = '${topic}' returning revision),
+        changed as (${statement})${also.map((each, at) => `, also_${at} as (${each})`).join("")}
+      select ${notification(`'${topic} ' || revision`)},
+        (select count(*)::int from changed) as changed from bumped`,
+      values,
+    );
+    return Number(row?.["changed"] ?? 0);
+  }
+
+  async publish(topic: EngineTopic): Promise<void> {
+    // It is only a hint.
+    await this.change(topic, "select 1", []).catch(() => {});
+  }
+
+  subscribe(topic: EngineTopic, listener: Listener): () => void {
+    const subscription = { topic, listener, running: Promise.resolve() };
+    this.#subscriptions.add(subscription);
+    return () => void this.#subscriptions.delete(subscription);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#timer?.cancel();
+    await this.#beating;
+    const { postgres } = this.#options;
+    if (this.#own === undefined) return;
+    await postgres
+      .query("delete from plugboard_replicas where id = $1", [this.#own.id])
+      .catch(() => {});
+  }
+
+  #beatLater(): void {
+    if (this.#isClosed) return;
+    this.#timer = this.#options.clock.later(BEAT_MS, () => {
+      void this.look().then(() => this.#beatLater());
+    });
+  }
+
+  async #beat(): Promise<void> {
+    const { postgres, clock } = this.#options;
+    const before = clock.monotonic();
+    const known = new Map(this.#known);
+    const { id, name, url, configuration } = this.#own ?? {};
+    const rows = await postgres.probe(
+      `with beat as (insert into plugboard_replicas (id, name, url, configuration, seen)
+          values ($1, $2, $3, $4, now())
+          on conflict (id) do update set configuration = excluded.configuration, seen = excluded.seen)
+      select topic, revision::text, ${OTHERS} from plugboard_revisions`,
+      [id, name, url, configuration],
+    );
+    this.#heardOf(rows[0]);
+    await Promise.all(rows.map((row) => this.#compare(row, known)));
+    this.#lastBeat = before;
+    void postgres.listen((payload) => this.#onMessage(payload));
+  }
+
+  #heardOf(row: Row | undefined): void {
+    const now = this.#options.clock.monotonic();
+    const before = this.list();
+    const listed = tryParseJson(String(row?.["others"] ?? ""));
+    const others = new Map<string, { replica: Replica; lastListed: number }>();
+    for (const each of Array.isArray(listed) ? listed : []) {
+      const replica = readReplica(each);
+      if (replica === undefined) continue;
+      const isAlive = isJsonObject(each) && each["alive"] === true;
+      const lastListed = isAlive ? now : (this.#others.get(replica.id)?.lastListed ?? -Infinity);
+      if (lastListed > now - FORGET_MS) others.set(replica.id, { replica, lastListed });
+    }
+    this.#others = others;
+    if (isDeepStrictEqual(before, this.list())) return;
+    for (const watcher of this.#watchers) watcher();
+  }
+
+  #onMessage(payload: string): void {
+    const [, topic, revision] = /^(.+) (\d+)$/.exec(payload) ?? [];
+    this.#hear({ topic, revision }).catch(() => {});
+  }
+
+  /** `known` is what was known before the engine was asked: a revision below that has been lost. */
+  async #compare(row: Row, known: ReadonlyMap<string, bigint>): Promise<void> {
+    const { topic, revision } = row;
+    const before = typeof topic === "string" ? known.get(topic) : undefined;
+    const isBehind =
+      before !== undefined && typeof revision === "string" && before > BigInt(revision);
+    if (isBehind) this.#known.delete(String(topic));
+    await this.#hear(row, isBehind);
+  }
+
+  async #hear({ topic, revision }: Row, isBehind = false): Promise<void> {
+    if (typeof topic !== "string" || typeof revision !== "string") return;
+    const known = this.#known.get(topic);
+    if (known !== undefined && known >= BigInt(revision)) return;
+    this.#known.set(topic, BigInt(revision));
+    const heard = [...this.#subscriptions].filter((each) => each.topic === topic);
+    try {
+      await Promise.all(heard.map((each) => tell(each, isBehind)));
+    } catch (error) {
+      this.#known.delete(topic);
+      throw error;
+    }
+  }
+}
+
+function tell(subscription: Subscription, isBehind: boolean): Promise<unknown> {
+  const { running, listener } = subscription;
+  const told = running.then(() => listener(isBehind));
+  subscription.running = told.catch(() => {});
+  return told;
+}
+
+/** Another version may have written it, which has no name yet. */
+function readReplica(value: unknown): Replica | undefined {
+  if (!isJsonObject(value) || typeof value["id"] !== "string") return undefined;
+  const { id, name, url, configuration } = value;
+  return {
+    id,
+    name: typeof name === "string" ? name : id,
+    ...(typeof url === "string" && { url }),
+    ...(typeof configuration === "string" && { configuration }),
+  };
+}

@@ -1,0 +1,202 @@
+// Where the lines of an audit go first: files on this machine, which are written like those of an audit without engines. A line
+// has its id by its place there, so that one that is sent again is known to be the same.
+
+import { createHash } from "node:crypto";
+import { constants } from "node:fs";
+import { lstat, readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { AuditSink } from "../../types/shared-state.ts";
+import { auditIn } from "../files/audit-file.ts";
+import { openRegularFile } from "../../../util/regular-file.ts";
+import { ownerName, ownerState } from "../process-owner.ts";
+import { LONGEST_AUDIT_LINE } from "../audit-lines.ts";
+
+/** A file that is this long is not written to any more. */
+const FULL = 4 * 1024 * 1024;
+const CHUNK = 2 * LONGEST_AUDIT_LINE;
+const SUFFIX = ".jsonl";
+/** When a process that cannot be looked up from here has written nothing for this long, it is gone. */
+const SURELY_GONE_MS = 60 * 60_000;
+const MOST_FILES = 64;
+const NEWLINE = 0x0a;
+
+export interface SpooledLine {
+  /** A UUID of version 7: those of later lines are greater. */
+  id: string;
+  line: string;
+}
+
+/** One file. Lines are taken from its beginning. */
+export class SpoolFile {
+  readonly path: string;
+  readonly #name: string;
+  #position = 0;
+  /** Somebody may still write to it. */
+  isOpen: boolean;
+
+  constructor(directory: string, name: string, isOpen: boolean) {
+    this.path = join(directory, name);
+    this.#name = name;
+    this.isOpen = isOpen;
+  }
+
+  /** The next whole lines, and what says that they are safe elsewhere. None: there are none yet. */
+  async next(most: number): Promise<{ lines: SpooledLine[]; done: () => void }> {
+    const bytes = await this.#read();
+    const lines: SpooledLine[] = [];
+    let from = 0;
+    for (let end = bytes.indexOf(NEWLINE); end >= 0 && lines.length < most;) {
+      // A disk that failed may have left zeros, which PostgreSQL does not take.
+      const line = bytes.toString("utf8", from, end).replaceAll("\0", "");
+      if (line !== "") lines.push({ id: this.#idOf(line, this.#position + from), line });
+      from = end + 1;
+      end = bytes.indexOf(NEWLINE, from);
+    }
+    // No line is this long: it is damaged, and what follows it is not.
+    if (from === 0 && bytes.length === CHUNK) from = CHUNK;
+    const position = this.#position + from;
+    return {
+      lines,
+      done: () => {
+        this.#position = position;
+      },
+    };
+  }
+
+  async remove(): Promise<void> {
+    await rm(this.path, { force: true });
+  }
+
+  async #read(): Promise<Buffer> {
+    // A link would have lines of another file sent; a pipe would never end.
+    const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0);
+    const file = await openRegularFile(this.path, flags).catch(() => undefined);
+    if (file === undefined) return Buffer.alloc(0);
+    try {
+      const { size } = await file.stat();
+      const length = Math.max(0, Math.min(CHUNK, size - this.#position));
+      const { buffer, bytesRead } = await file.read(
+        Buffer.allocUnsafe(length),
+        0,
+        length,
+        this.#position,
+      );
+      return buffer.subarray(0, bytesRead);
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** The time of the line, its place, and a part of the file's name. */
+  #idOf(line: string, offset: number): string {
+    const [, time = ""] = /"time":"([^"]+)"/.exec(line) ?? [];
+    // A line that was damaged may tell of a year that has no room in an id.
+    const ms = Math.min(Math.max(0, Date.parse(time) || 0), 2 ** 48 - 1);
+    const name = createHash("sha256").update(this.#name).digest().readBigUInt64BE();
+    const place = (BigInt(offset) << 42n) | (name >> 22n);
+    const digits =
+      ms.toString(16).padStart(12, "0") +
+      ((0x7n << 12n) | (place >> 62n)).toString(16) +
+      ((0b10n << 62n) | (place & ((1n << 62n) - 1n))).toString(16);
+    return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+  }
+}
+
+export interface SpoolOptions {
+  directory: string;
+  random: (bytes: number) => Buffer;
+  now: () => number;
+}
+
+/** The files of this process, and those that others have left. */
+export class Spool {
+  readonly #options: SpoolOptions;
+  readonly #own = new Set<SpoolFile>();
+
+  constructor(options: SpoolOptions) {
+    this.#options = options;
+  }
+
+  /** `onAppended` is called after every write; `onCrowded` when many files wait. */
+  sink(onAppended: () => void, onCrowded: (error: unknown) => void): AuditSink {
+    return new SpoolSink(() => {
+      if (this.#own.size > MOST_FILES) {
+        onCrowded(new Error(`PostgreSQL has not taken the last ${this.#own.size} files`));
+      }
+      const id = this.#options.random(8).toString("hex");
+      const file = new SpoolFile(this.#options.directory, `${ownerName()}.${id}${SUFFIX}`, true);
+      this.#own.add(file);
+      return file;
+    }, onAppended);
+  }
+
+  get own(): readonly SpoolFile[] {
+    return [...this.#own];
+  }
+
+  async remove(file: SpoolFile): Promise<void> {
+    await file.remove();
+    this.#own.delete(file);
+  }
+
+  /** Files of processes that have ended, or may have. */
+  async left(): Promise<SpoolFile[]> {
+    const { directory, now } = this.#options;
+    const names = await readdir(directory).catch(() => []);
+    const left = await Promise.all(
+      names.map(async (name): Promise<SpoolFile[]> => {
+        const state = ownerState(name.split(".")[0] ?? "");
+        if (!name.endsWith(SUFFIX) || state === "running") return [];
+        const found = await lstat(join(directory, name)).catch(() => undefined);
+        if (found?.isFile() !== true) return [];
+        const isOpen = state === "unknown" && now() - found.mtimeMs < SURELY_GONE_MS;
+        return [new SpoolFile(directory, name, isOpen)];
+      }),
+    );
+    return left.flat();
+  }
+}
+
+/** Goes on in a new file when one is full. */
+class SpoolSink implements AuditSink {
+  readonly #newFile: () => SpoolFile;
+  readonly #onAppended: () => void;
+  #current: { file: SpoolFile; sink: AuditSink; size: number } | undefined;
+
+  constructor(newFile: () => SpoolFile, onAppended: () => void) {
+    this.#newFile = newFile;
+    this.#onAppended = onAppended;
+  }
+
+  get isOpen(): boolean {
+    return this.#current?.sink.isOpen ?? false;
+  }
+
+  async append(lines: Buffer): Promise<void> {
+    if ((this.#current?.size ?? 0) >= FULL) await this.close();
+    if (this.#current === undefined) {
+      const file = this.#newFile();
+      const sink = auditIn(file.path, { maxBytes: Infinity }).open(() => {});
+      this.#current = { file, sink, size: 0 };
+    }
+    this.#current.size += lines.length;
+    await this.#current.sink.append(lines);
+    this.#onAppended();
+  }
+
+  appendNow(bytes: Buffer, length: number): undefined | Promise<void> {
+    if (this.#current === undefined) throw new Error("the audit is not open");
+    this.#current.size += length;
+    const writing = this.#current.sink.appendNow(bytes, length);
+    this.#onAppended();
+    return writing;
+  }
+
+  async close(): Promise<void> {
+    const current = this.#current;
+    this.#current = undefined;
+    await current?.sink.close();
+    if (current !== undefined) current.file.isOpen = false;
+    this.#onAppended();
+  }
+}

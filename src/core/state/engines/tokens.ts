@@ -1,0 +1,199 @@
+// The gateway's tokens in PostgreSQL. All are kept in memory, so that a request does not wait for the engine, and read again when
+// one has changed. While the engine is away, those that are known stay valid for a limited time.
+
+import { join } from "node:path";
+import { tryParseJson } from "../../types/json.ts";
+import {
+  DEFAULT_TOKEN,
+  type GatewayToken,
+  type NewToken,
+  type TokenStore,
+} from "../../types/shared-state.ts";
+import type { Clock, Timer } from "../../../util/clock.ts";
+import { createFile, removeFile } from "../../../util/own-file.ts";
+import { replaceFile } from "../../../util/replace-file.ts";
+import {
+  checkRoom,
+  checkTokenName,
+  findToken,
+  isSameHash,
+  isStoredToken,
+  newTokenText,
+  type StoredToken,
+  tokenHash,
+  withoutHash,
+} from "../stored-token.ts";
+import type { Postgres } from "./postgres.ts";
+import type { Revisions } from "./revisions.ts";
+import type { SealedValues } from "./sealed-values.ts";
+
+/** How exactly it notes when a token was used, and how soon. */
+const NOTE_EVERY = 60_000;
+const NOTE_AFTER = 1000;
+/** What the text of the default token is bound to. */
+const PLACE = "default token";
+
+export interface TokenRowsOptions {
+  postgres: Postgres;
+  revisions: Revisions;
+  values: SealedValues;
+  /** The default token is put into a file there, for the owner of this machine. */
+  stateDir: string;
+  /** Milliseconds that tokens stay valid while nobody can say whether they were revoked. */
+  maxStale: number;
+  clock: Clock;
+  random: (bytes: number) => Buffer;
+}
+
+export class TokenRows implements TokenStore {
+  readonly defaultFile: string;
+  readonly #options: TokenRowsOptions;
+  #byHash = new Map<string, StoredToken>();
+  #byId = new Map<string, StoredToken>();
+  /** By id, when each was used, until that is noted. */
+  readonly #used = new Map<string, number>();
+  readonly #noted = new Map<string, number>();
+  #timer: Timer | undefined;
+  #noting: Promise<unknown> = Promise.resolve();
+
+  constructor(options: TokenRowsOptions) {
+    this.#options = options;
+    this.defaultFile = join(options.stateDir, "gateway", "token");
+    // Rejected: the next beat finds that they are still to be read.
+    options.revisions.subscribe("tokens", () => this.#read());
+  }
+
+  find(text: string): GatewayToken | undefined {
+    const hash = tokenHash(text);
+    const token = this.#byHash.get(hash);
+    if (token === undefined || !isSameHash(token.hash, hash) || !this.#isValid(token)) {
+      return undefined;
+    }
+    this.#noteUse(token.id);
+    return token;
+  }
+
+  current(id: string): GatewayToken | undefined {
+    const token = this.#byId.get(id);
+    return token !== undefined && this.#isValid(token) ? token : undefined;
+  }
+
+  async ensureDefault(): Promise<string> {
+    const { postgres, revisions, values, random, clock } = this.#options;
+    const made = newTokenText(random);
+    const token: StoredToken = {
+      id: DEFAULT_TOKEN,
+      name: DEFAULT_TOKEN,
+      createdAt: clock.now(),
+      hash: tokenHash(made),
+    };
+    await this.#insert(token, values.seal(made, PLACE));
+    const [row] = await postgres.query("select sealed from plugboard_tokens where id = $1", [
+      DEFAULT_TOKEN,
+    ]);
+    const text = values.open(String(row?.["sealed"] ?? ""), PLACE);
+    await this.#writeDefault(text);
+    await revisions.look();
+    return text;
+  }
+
+  async list(): Promise<GatewayToken[]> {
+    return (await this.#all()).map(withoutHash);
+  }
+
+  async add(given: NewToken): Promise<{ token: GatewayToken; text: string }> {
+    const { clock, random } = this.#options;
+    checkTokenName(given.name);
+    const text = newTokenText(random);
+    const id = random(6).toString("hex");
+    const token: GatewayToken = { id, ...given, createdAt: clock.now() };
+    checkRoom(given.name, await this.#all());
+    const isAdded = await this.#insert({ ...token, hash: tokenHash(text) });
+    // Another has taken the name in between.
+    if (!isAdded) checkRoom(given.name, [token]);
+    return { token, text };
+  }
+
+  async revoke(nameOrId: string): Promise<GatewayToken> {
+    const token = findToken(nameOrId, await this.#all());
+    const remove = "delete from plugboard_tokens where id = $1 returning 1";
+    await this.#options.revisions.change("tokens", remove, [token.id]);
+    if (token.id === DEFAULT_TOKEN) await removeFile(this.defaultFile);
+    return withoutHash(token);
+  }
+
+  async close(): Promise<void> {
+    this.#note();
+    await this.#noting;
+  }
+
+  #isValid({ expiresAt = Infinity }: GatewayToken): boolean {
+    const { clock, revisions, maxStale } = this.#options;
+    return expiresAt > clock.now() && revisions.age <= maxStale;
+  }
+
+  async #insert(token: StoredToken, sealed?: string): Promise<boolean> {
+    const { id, name, hash, createdAt } = token;
+    const changed = await this.#options.revisions.change(
+      "tokens",
+      `insert into plugboard_tokens (id, name, hash, token, sealed, created_at)
+        values ($1, $2, $3, $4, $5, $6) on conflict do nothing returning 1`,
+      [id, name, hash, JSON.stringify(withoutHash(token)), sealed, createdAt],
+    );
+    return changed > 0;
+  }
+
+  /** The default token first, then the oldest. */
+  async #all(): Promise<StoredToken[]> {
+    const rows = await this.#options.postgres.query(
+      `select token, hash, last_used_at::float8 as used from plugboard_tokens
+        order by id <> '${DEFAULT_TOKEN}', created_at, id`,
+    );
+    return rows.flatMap(({ token, hash, used }) => {
+      const parsed = tryParseJson(String(token));
+      const stored: unknown = { ...(parsed as object), hash };
+      if (!isStoredToken(stored)) return [];
+      return typeof used === "number" ? { ...stored, lastUsedAt: used } : stored;
+    });
+  }
+
+  async #read(): Promise<void> {
+    const tokens = await this.#all();
+    this.#byHash = new Map(tokens.map((each) => [each.hash, each]));
+    this.#byId = new Map(tokens.map((each) => [each.id, each]));
+  }
+
+  async #writeDefault(text: string): Promise<void> {
+    const temporary = `${this.defaultFile}.tmp`;
+    await removeFile(temporary);
+    const file = await createFile(temporary);
+    try {
+      await file.writeFile(`${text}\n`);
+    } finally {
+      await file.close();
+    }
+    await replaceFile(temporary, this.defaultFile);
+  }
+
+  #noteUse(id: string): void {
+    const minute = Math.floor(this.#options.clock.now() / NOTE_EVERY) * NOTE_EVERY;
+    if (this.#noted.get(id) === minute) return;
+    this.#noted.set(id, minute);
+    this.#used.set(id, minute);
+    this.#timer ??= this.#options.clock.later(NOTE_AFTER, () => this.#note());
+  }
+
+  #note(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    if (this.#used.size === 0) return;
+    const used = [...this.#used];
+    this.#used.clear();
+    const note = `update plugboard_tokens set last_used_at = greatest(last_used_at, used.at)
+      from unnest($1::text[], $2::bigint[]) used (id, at) where plugboard_tokens.id = used.id`;
+    // Nobody relies on it.
+    this.#noting = this.#options.postgres
+      .query(note, [used.map(([id]) => id), used.map(([, at]) => at)])
+      .catch(() => {});
+  }
+}

@@ -1,0 +1,436 @@
+import { execFileSync } from "node:child_process";
+import { copyFile, mkdir, readdir, symlink, writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import type { AuditLine } from "../../../../src/core/types/audit-entry.ts";
+import type { SharedSettings } from "../../../../src/core/types/gateway-settings.ts";
+import type { SharedState } from "../../../../src/core/types/shared-state.ts";
+import {
+  type EngineStateOptions,
+  openEngineState,
+} from "../../../../src/core/state/engines/open.ts";
+import { type Clock, systemClock } from "../../../../src/util/clock.ts";
+import { temporaryDirectory } from "../../../support/directory.ts";
+import { type Engines, missingEngines, startEngines } from "../../../support/engines.ts";
+import { testSharedState } from "../shared-state-contract.ts";
+
+const missing = missingEngines();
+const where = missing === undefined ? "" : `, skipped: ${missing}`;
+
+const SOON = { timeout: 20_000, interval: 20 };
+const LATER = Date.now() + 100 * 365 * 24 * 60 * 60 * 1000;
+const GRANT = { tokens: { access_token: "a-secret-token" } };
+
+describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}`, () => {
+  let engines: Engines;
+
+  beforeAll(async () => {
+    engines = await startEngines();
+  });
+  afterAll(() => engines.stop());
+
+  async function open(
+    settings: SharedSettings,
+    given: Partial<EngineStateOptions> = {},
+  ): Promise<SharedState> {
+    const stateDir = given.stateDir ?? temporaryDirectory();
+    const state = await openEngineState({ settings, isReplica: true, ...given, stateDir });
+    onTestFinished(() => state.close());
+    return state;
+  }
+
+  testSharedState(async ([one, two]) => {
+    const settings = await engines.newSettings();
+    const each = (clock: Clock): Promise<SharedState> =>
+      openEngineState({ settings, stateDir: temporaryDirectory(), isReplica: true, clock });
+    return Promise.all([each(one), each(two)]);
+  });
+
+  it("while PostgreSQL is away, what is known holds, nothing recorded is lost, and it heals by itself", async () => {
+    const settings = await engines.newSettings();
+    let moved = 0;
+    const clock: Clock = { ...systemClock, monotonic: () => systemClock.monotonic() + moved };
+    const [one, two] = [await open(settings, { clock }), await open(settings)];
+    const { text } = await one.tokens.add({ name: "ci" });
+    await vi.waitFor(() => expect(one.tokens.find(text)).toBeDefined(), SOON);
+    await one.grants.write("grant", "k", GRANT);
+    const approval = { agent: "main", tool: "docs/read", hash: "h", at: 1 };
+    await one.approvals.add(approval);
+    const sink = one.audit.open(() => {});
+    onTestFinished(() => sink.close());
+    await sink.append(lineOf(1));
+
+    await engines.postgres.kill();
+    onTestFinished(async () => {
+      if (one.health?.().away.length) await engines.postgres.start();
+    });
+    await vi.waitFor(() => expect(one.health?.().away).toHaveLength(1), SOON);
+    expect(one.health?.().away[0]?.message).toMatch(
+      /^PostgreSQL at 127\.0\.0\.1:\d+\/test\d+ cannot be reached: /,
+    );
+    expect(one.tokens.find(text)).toMatchObject({ name: "ci" });
+    expect(await one.grants.read("grant", "k")).toEqual(GRANT);
+    await expect(one.grants.withLease("k", async () => {})).rejects.toMatchObject({
+      code: "NETWORK",
+    });
+    // The person is asked again.
+    expect(await one.approvals.has(approval)).toBe(false);
+    await expect(one.tokens.add({ name: "other" })).rejects.toMatchObject({ code: "NETWORK" });
+    await one.sessions.revoke("n", LATER);
+    expect(one.sessions.isRevoked("n")).toBe(true);
+    for (let at = 2; at <= 700; at += 1) await sink.append(lineOf(at));
+    const now = lineOf(701);
+    await sink.appendNow(now, now.length);
+    expect(await one.limits.take([{ key: "a", perMinute: 10 }], 0)).toBeUndefined();
+    moved = settings.maxStale + 60_000;
+    expect(one.tokens.find(text)).toBeUndefined();
+
+    await engines.postgres.start();
+    await vi.waitFor(() => expect(one.health?.().away).toEqual([]), SOON);
+    await vi.waitFor(() => expect(one.tokens.find(text)).toBeDefined(), SOON);
+    await vi.waitFor(() => expect(two.sessions.isRevoked("n")).toBe(true), SOON);
+    const numbers = Array.from({ length: 701 }, (_, at) => at + 1);
+    await vi.waitFor(async () => expect(await bytesIn(two)).toEqual(numbers), SOON);
+    expect(await two.approvals.has(approval)).toBe(true);
+  });
+
+  it("replicas know of each other: how they are reached, what they run with, and when one leaves", async () => {
+    const settings = await engines.newSettings();
+    const own = { ...settings, replica: { url: "http://10.0.0.1:7777" } };
+    const [one, two] = [await open(own), await open(settings)];
+    const command = await open(settings, { isReplica: false });
+    let changes = 0;
+    onTestFinished(two.replicas!.onChange(() => (changes += 1)));
+    one.replicas!.announce("some text");
+    two.replicas!.announce("some text");
+    const told = { name: "http://10.0.0.1:7777", url: "http://10.0.0.1:7777" };
+    await vi.waitFor(() => {
+      const [self, other] = two.replicas!.list();
+      expect(other).toMatchObject({ ...told, configuration: self?.configuration });
+      expect(self?.configuration).toMatch(/^[0-9a-f]{12}$/);
+      expect(changes).toBeGreaterThan(0);
+    }, SOON);
+    two.replicas!.announce("another text");
+    await vi.waitFor(() => {
+      const [self, other] = one.replicas!.list();
+      expect(other?.name).toBe(hostname());
+      expect(other?.configuration).not.toBe(self?.configuration);
+    }, SOON);
+    // A hash that says nothing of the text: another fleet's is another one.
+    const elsewhere = await open(await engines.newSettings());
+    elsewhere.replicas!.announce("some text");
+    expect(elsewhere.replicas!.own?.configuration).not.toBe(one.replicas!.own?.configuration);
+    expect(command.replicas!.own).toBeUndefined();
+    expect(command.replicas!.list()).toMatchObject([told, { name: hostname() }]);
+    await one.close();
+    await vi.waitFor(() => expect(two.replicas!.list()).toHaveLength(1), SOON);
+  });
+
+  it("both count places together, and those of a process that is gone are free after half a minute", async () => {
+    const settings = await engines.newSettings();
+    const [one, two] = [await open(settings), await open(settings)];
+    const [first, second] = [await one.limits.enter("k", 2), await two.limits.enter("k", 2)];
+    expect([typeof first, typeof second]).toEqual(["function", "function"]);
+    expect(await one.limits.enter("k", 2)).toBeUndefined();
+    first?.();
+    await vi.waitFor(async () => expect(await two.limits.enter("k", 2)).toBeDefined(), SOON);
+    // As if somebody had entered it long ago, and died.
+    const { Redis } = await import("iovalkey");
+    const client = new Redis(settings.valkey?.url ?? "");
+    onTestFinished(() => client.disconnect());
+    await client.zadd("{plugboard}:places:left", 1, "somebody");
+    await client.zadd("{plugboard}:places:kept", Date.now() + 20_000, "somebody");
+    expect(await one.limits.enter("left", 1)).toBeDefined();
+    expect(await one.limits.enter("kept", 1)).toBeUndefined();
+    // Without Valkey, each has its part: at least one.
+    await vi.waitFor(() => expect(one.replicas?.list()).toHaveLength(2), SOON);
+    engines.valkey.freeze();
+    onTestFinished(() => engines.valkey.thaw());
+    const alone = [await one.limits.enter("alone", 2), await one.limits.enter("alone", 2)];
+    expect(alone.map((each) => typeof each)).toEqual(["function", "undefined"]);
+  });
+
+  it("what was used on a day is stored once PostgreSQL is there again", async () => {
+    const settings = await engines.newSettings();
+    const [one, two] = [await open(settings), await open(settings)];
+    expect(await one.usage.use("k", 10)).toBe(true);
+    await vi.waitFor(async () => expect((await two.usage.today(["k"])).get("k")).toBe(1), SOON);
+    await engines.postgres.kill();
+    for (let at = 0; at < 3; at += 1) expect(await one.usage.use("k", 10)).toBe(true);
+    // Not known yet, and nobody is kept from calling.
+    expect(await one.usage.use("new", 10)).toBe(true);
+    await engines.postgres.start();
+    await vi.waitFor(async () => {
+      const used = await two.usage.today(["k", "new"]);
+      expect([used.get("k"), used.get("new")]).toEqual([4, 1]);
+    }, SOON);
+  });
+
+  it("calls that ask at once are counted one by one, and one that counts several times takes as many", async () => {
+    const one = await open(await engines.newSettings());
+    const bucket = { key: "crowd", perMinute: 10 };
+    const asked = Array.from({ length: 12 }, async () => one.limits.take([bucket], 0));
+    const answers = await Promise.all(asked);
+    expect(answers.filter((answer) => answer === undefined)).toHaveLength(10);
+    const several = [1, 2, 3].map(() => ({ key: "several", perMinute: 3 }));
+    expect(await one.limits.take(several, 0)).toBeUndefined();
+    expect(await one.limits.take(several.slice(2), 0)).toMatchObject({ isRefused: true });
+  });
+
+  it("a Valkey that hangs or ends is away, calls go on, and it is found again without a call", async () => {
+    const one = await open(await engines.newSettings());
+    engines.valkey.freeze();
+    onTestFinished(() => engines.valkey.thaw());
+    const bucket = [{ key: "frozen", perMinute: 1 }];
+    expect(await one.limits.take(bucket, 0)).toBeUndefined();
+    expect(await one.limits.take(bucket, 0)).toMatchObject({ isRefused: true });
+    expect(one.health?.().away).toMatchObject([
+      { engine: "valkey", message: expect.stringMatching(/^Valkey at /) },
+    ]);
+    engines.valkey.thaw();
+    await vi.waitFor(() => expect(one.health?.().away).toEqual([]), SOON);
+    await engines.valkey.kill();
+    await vi.waitFor(() => expect(one.health?.().away).toHaveLength(1), SOON);
+    await engines.valkey.start();
+    await vi.waitFor(() => expect(one.health?.().away).toEqual([]), SOON);
+  });
+
+  it.each(["with Valkey", "without Valkey"])(
+    "limits are those of all together, %s",
+    async (how) => {
+      const settings = await engines.newSettings();
+      if (how === "without Valkey") delete settings.valkey;
+      const both = [await open(settings), await open(settings)];
+      await vi.waitFor(
+        () => expect(both.map((each) => each.health?.().replicas)).toEqual([2, 2]),
+        SOON,
+      );
+      const bucket = [{ key: "both", perMinute: 4 }];
+      const taken: unknown[] = [];
+      for (let at = 0; at < 6; at += 1) taken.push(await both[at % 2]?.limits.take(bucket, 0));
+      expect(taken.map((each) => each === undefined)).toEqual([
+        true,
+        true,
+        true,
+        true,
+        false,
+        false,
+      ]);
+    },
+  );
+
+  it("what a killed process has left in its spool is sent once, however often it is found", async () => {
+    const settings = await engines.newSettings();
+    const stateDir = temporaryDirectory();
+    const spool = join(stateDir, "audit-spool");
+    const file = join(spool, "00000000-00000000-00000000-1-1.left.jsonl");
+    const kept = join(stateDir, "kept");
+    await mkdir(spool);
+    const lines = Array.from({ length: 1200 }, (_, at) => lineOf(at));
+    // Its last line was not written to its end.
+    await writeFile(kept, Buffer.concat([...lines, Buffer.from('{"type":"ca')]));
+    for (const time of ["first", "second"]) {
+      await copyFile(kept, file);
+      const state = await open(settings, { stateDir });
+      const numbers = lines.map((_, at) => at);
+      await vi.waitFor(async () => expect(await bytesIn(state), time).toEqual(numbers), SOON);
+      await state.close();
+    }
+    await open(settings, { stateDir });
+    expect(await readdir(spool)).toHaveLength(1);
+  });
+
+  it("a change whose notification was lost is noticed", async () => {
+    const settings = await engines.newSettings();
+    const one = await open(settings);
+    const { text } = await one.tokens.add({ name: "ci" });
+    await vi.waitFor(() => expect(one.tokens.find(text)).toBeDefined(), SOON);
+    engines.sql(
+      settings,
+      "delete from plugboard_tokens; update plugboard_revisions set revision = revision + 1 where topic = 'tokens'",
+    );
+    await vi.waitFor(() => expect(one.tokens.find(text)).toBeUndefined(), SOON);
+  });
+
+  it("changes are noticed after a failover that has lost the last ones", async () => {
+    const settings = await engines.newSettings();
+    const one = await open(settings);
+    const { text } = await one.tokens.add({ name: "ci" });
+    const other = await one.tokens.add({ name: "other" });
+    await one.sessions.revoke("before", LATER);
+    await vi.waitFor(() => expect(one.tokens.find(other.text)).toBeDefined(), SOON);
+    await vi.waitFor(
+      () => expect(engines.sql(settings, "select nonce from plugboard_sessions")).toBe("before"),
+      SOON,
+    );
+    const ahead = "update plugboard_revisions set revision = revision + 100";
+    engines.sql(settings, `delete from plugboard_tokens where name = 'other'; ${ahead}`);
+    await vi.waitFor(() => expect(one.tokens.find(other.text)).toBeUndefined(), SOON);
+    // As it was some time ago, and one change since.
+    engines.sql(
+      settings,
+      `delete from plugboard_sessions; delete from plugboard_tokens;
+        insert into plugboard_sessions values ('after', ${LATER}, true, null, 3);
+        update plugboard_revisions set revision = 3`,
+    );
+    await vi.waitFor(() => expect(one.tokens.find(text)).toBeUndefined(), SOON);
+    await vi.waitFor(() => expect(one.sessions.isRevoked("after")).toBe(true), SOON);
+    // What this replica knows of ended sessions is there again.
+    const two = await open(settings);
+    await vi.waitFor(() => expect(two.sessions.isRevoked("before")).toBe(true), SOON);
+  });
+
+  it("a clock of Valkey that goes back refuses nobody", async () => {
+    const settings = await engines.newSettings();
+    const one = await open(settings);
+    const bucket = [{ key: "back", perMinute: 10 }];
+    expect(await one.limits.take(bucket, 0)).toBeUndefined();
+    engines.valkeyCommand(settings, "hset", "{plugboard}:limit:back", "at", String(LATER));
+    expect(await one.limits.take(bucket, 0)).toBeUndefined();
+    expect(one.health?.().away).toEqual([]);
+  });
+
+  it("what lies in the spool and is no file of lines holds up nothing", async () => {
+    const settings = await engines.newSettings();
+    const stateDir = temporaryDirectory();
+    const spool = join(stateDir, "audit-spool");
+    const at = (name: string): string =>
+      join(spool, `00000000-00000000-00000000-1-1.${name}.jsonl`);
+    await mkdir(at("directory"), { recursive: true });
+    const elsewhere = join(stateDir, "elsewhere");
+    await writeFile(elsewhere, Buffer.concat([lineOf(99)]));
+    await symlink(elsewhere, at("link"));
+    execFileSync("mkfifo", [at("pipe")]);
+    const future = '{"type":"call","time":"+200000-01-01T00:00:00.000Z"}\n\0\0\udc00\n';
+    await writeFile(at("lines"), Buffer.concat([Buffer.from(future), lineOf(1)]));
+    const state = await open(settings, { stateDir });
+    await vi.waitFor(async () => expect(await bytesIn(state)).toContain(1), SOON);
+    expect(await bytesIn(state)).not.toContain(99);
+    expect(state.health?.().away).toEqual([]);
+  });
+
+  it("says so while PostgreSQL refuses the audit", async () => {
+    const settings = await engines.newSettings();
+    const state = await open(settings);
+    engines.sql(settings, "alter table plugboard_audit add constraint none check (false)");
+    const sink = state.audit.open(() => {});
+    onTestFinished(() => sink.close());
+    await sink.append(lineOf(1));
+    const waits = [
+      {
+        engine: "postgres",
+        message: expect.stringMatching(/^the audit waits on this machine: .*constraint/) as string,
+      },
+    ];
+    await vi.waitFor(() => expect(state.health?.().away).toEqual(waits), SOON);
+    engines.sql(settings, "alter table plugboard_audit drop constraint none");
+    await vi.waitFor(async () => expect(await bytesIn(state)).toEqual([1]), SOON);
+    await vi.waitFor(() => expect(state.health?.().away).toEqual([]), SOON);
+  });
+
+  it("refuses a database that cannot hold every character", async () => {
+    const settings = await engines.newSettings();
+    engines.sql(settings, "create database latin encoding 'LATIN1' locale 'C' template template0");
+    const url = settings.postgres.url.replace(/[^/]+$/, "latin");
+    await expect(open({ ...settings, postgres: { url } })).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      message: expect.stringContaining("is in LATIN1"),
+    });
+  });
+
+  it("secrets are encrypted under the first key, and opened with any", async () => {
+    const settings = await engines.newSettings();
+    const old = await open(settings);
+    await old.grants.write("grant", "k", GRANT);
+    const token = await old.tokens.ensureDefault();
+    const stored =
+      "select sealed from plugboard_grants union all select sealed from plugboard_tokens";
+    expect(engines.sql(settings, stored)).not.toMatch(/a-secret-token|plug_/);
+    const next = ["another key for tests, long enough", ...settings.keys];
+    const rotated = await open({ ...settings, keys: next });
+    expect(await rotated.grants.read("grant", "k")).toEqual(GRANT);
+    expect(await rotated.tokens.ensureDefault()).toBe(token);
+    const without = await open({ ...settings, keys: next.slice(0, 1) });
+    await expect(without.grants.read("grant", "k")).rejects.toThrow(
+      "cannot be opened with gateway.shared.keys",
+    );
+    // A value that was moved to another place is not opened there.
+    engines.sql(settings, "update plugboard_grants set key = 'other'");
+    await expect(old.grants.read("grant", "other")).rejects.toThrow("cannot be opened");
+  });
+
+  it("starts as a user who may only use the tables, once they are there", async () => {
+    const settings = await engines.newSettings();
+    engines.sql(settings, "drop role if exists reader; create role reader login");
+    const url = settings.postgres.url.replace("plugboard@", "reader@");
+    const limited = { ...settings, postgres: { url } };
+    await expect(open(limited)).rejects.toThrow("this user may not make them");
+    await open(settings);
+    engines.sql(
+      settings,
+      "grant select, insert, update, delete on all tables in schema public to reader",
+    );
+    const state = await open(limited);
+    await state.tokens.ensureDefault();
+    await state.openSealKeys({ keepFor: 1, onProblem: () => {} }).then((ring) => ring.close());
+    engines.sql(settings, "insert into plugboard_steps values (1000)");
+    await expect(open(settings)).rejects.toThrow("a later version of Plugboard");
+  });
+
+  it("says what to install, and what cannot be reached", async () => {
+    const settings = await engines.newSettings();
+    const importOptional = (): Promise<never> =>
+      Promise.reject(Object.assign(new Error("no"), { code: "ERR_MODULE_NOT_FOUND" }));
+    await expect(open(settings, { importOptional })).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      message: "gateway.shared needs the package pg, which is not installed",
+      hint: expect.stringContaining("npm install pg"),
+    });
+    const nowhere = { ...settings, postgres: { url: "postgres://plugboard@127.0.0.1:9/x" } };
+    await expect(open(nowhere)).rejects.toMatchObject({
+      code: "NETWORK",
+      message: expect.stringContaining("127.0.0.1:9/x cannot be reached"),
+    });
+    const nobody = settings.postgres.url.replace("plugboard@", "nobody@");
+    await expect(open({ ...settings, postgres: { url: nobody } })).rejects.toMatchObject({
+      code: "NETWORK",
+      message: expect.stringMatching(/cannot be reached: role "nobody" does not exist$/),
+      hint: expect.stringContaining("user and password"),
+    });
+    const none = settings.postgres.url.replace(/[^/]+$/, "none");
+    await expect(open({ ...settings, postgres: { url: none } })).rejects.toMatchObject({
+      code: "NETWORK",
+      message: expect.stringMatching(/cannot be reached: database "none" does not exist$/),
+    });
+    const closed = { ...settings, valkey: { url: "valkey://127.0.0.1:9" } };
+    expect((await open(closed)).health?.().away).toEqual([
+      {
+        engine: "valkey",
+        message: "Valkey at 127.0.0.1:9 cannot be reached: connect ECONNREFUSED 127.0.0.1:9",
+      },
+    ]);
+  });
+});
+
+function lineOf(at: number): Buffer {
+  const line = {
+    type: "call",
+    time: new Date(at).toISOString(),
+    agent: "main",
+    server: "docs",
+    tool: "read",
+    decision: "allowed",
+    durationMs: 1,
+    bytes: at,
+    outcome: "ok",
+  };
+  return Buffer.from(`${JSON.stringify(line)}\n`);
+}
+
+/** The numbers of the lines, as they are read. */
+async function bytesIn(state: SharedState): Promise<number[]> {
+  const lines: AuditLine[] = [];
+  for await (const line of state.audit.read({})) lines.push(line);
+  return lines.flatMap((line) => (line.type === "call" ? line.bytes : []));
+}
