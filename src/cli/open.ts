@@ -22,7 +22,7 @@ import { loadTrusted } from "./trust/load-trusted.ts";
 /** Without `onApproval` the person at the terminal is asked; where there is none, the call is refused. */
 export interface OpenOptions extends Pick<
   BoardOptions,
-  "onApproval" | "onAuthorization" | "onElicitation" | "onSampling" | "resourceTools"
+  "onApproval" | "onAuthorization" | "onElicitation" | "onSampling" | "resourceTools" | "state"
 > {
   start: NonNullable<BoardOptions["start"]>;
   /** Use the demo, whatever is configured. */
@@ -96,6 +96,7 @@ export async function withBoard<Result>(
     // Every command advertises the same, so that what one of them lists another one can call.
     onElicitation: open.onElicitation ?? elicitationPrompt(context),
     onSampling: open.onSampling,
+    ...(open.state && { state: open.state }),
     ...(open.resourceTools !== undefined && { resourceTools: open.resourceTools }),
     // Servers need not send log messages that would not be shown.
     serverLogLevel: options.logLevel === "silent" ? undefined : options.logLevel,

@@ -1,16 +1,15 @@
 // `plugboard approvals`: shows and answers the calls that wait for approval, lists the tools that the user has always
 // allowed, and forgets them.
 
-import { plugboardHome } from "../../core/config/home.ts";
 import type { StoredApproval } from "../../core/types/approval.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
-import type { PendingApproval } from "../../core/types/shared-state.ts";
-import { openFileState } from "../../core/state/files/open.ts";
+import type { PendingApproval, SharedState } from "../../core/types/shared-state.ts";
 import { closest } from "../../util/closest.ts";
 import { compileGlob } from "../../util/glob.ts";
 import { oneLine } from "../../util/text.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
+import { withSharedState } from "../shared-state.ts";
 import { localTime } from "../terminal/local-time.ts";
 import { type Column, renderTable } from "../terminal/table.ts";
 import type { ApprovalsRequest } from "./command.ts";
@@ -28,8 +27,15 @@ export async function runApprovals(
   { action }: ApprovalsRequest,
   context: CliContext,
 ): Promise<number> {
-  const { io, clock, screen, options } = context;
-  const { approvals, pending } = openFileState(plugboardHome(io.env, io.homedir), { clock });
+  return withSharedState(context, (state) => runAction(action, state, context));
+}
+
+async function runAction(
+  action: ApprovalsRequest["action"],
+  { approvals, pending }: Pick<SharedState, "approvals" | "pending">,
+  context: CliContext,
+): Promise<number> {
+  const { screen, options } = context;
   if (action.kind === "answer") return answerWaiting(action, pending, context);
   if (action.kind === "show") return showWaiting(action.id, pending, context);
   const isWanted = ({ agent }: { agent: string }): boolean =>

@@ -1,17 +1,16 @@
 // `plugboard audit`: shows which calls were made, and their results.
 
-import { plugboardHome } from "../../core/config/home.ts";
 import { loadConfig } from "../../core/config/load.ts";
 import { auditFilter } from "../../core/state/audit-filter.ts";
 import type { AuditLine } from "../../core/types/audit-entry.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import type { AuditTrail } from "../../core/types/shared-state.ts";
 import { auditIn } from "../../core/state/files/audit-file.ts";
-import { openFileState } from "../../core/state/files/open.ts";
 import { plural } from "../../util/text.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { findSource } from "../find-source.ts";
+import { withSharedState } from "../shared-state.ts";
 import { loadTrusted } from "../trust/load-trusted.ts";
 import type { AuditRequest } from "./command.ts";
 import { auditRow, auditTable } from "./view.ts";
@@ -23,10 +22,20 @@ const NO_END =
   'a call with "no end" still runs, or its host was killed in the middle of it; it may have taken effect';
 
 export async function runAudit(command: AuditRequest, context: CliContext): Promise<number> {
-  const { screen, options, clock, signal } = context;
+  const configured = await configuredFile(context);
+  if (configured !== undefined) {
+    return showAudit(command, auditIn(configured, { clock: context.clock }), context);
+  }
+  return withSharedState(context, ({ audit }) => showAudit(command, audit, context));
+}
+
+async function showAudit(
+  command: AuditRequest,
+  trail: AuditTrail,
+  { screen, options, clock, signal }: CliContext,
+): Promise<number> {
   const { server, tool, caller, since, follow } = command;
   const { limit = follow ? LAST_BEFORE_FOLLOWING : LAST } = command;
-  const trail = await auditTrail(context);
   const file = trail.where;
   const start = since?.kind === "ago" ? clock.now() - since.ms : since?.ms;
   const filter = auditFilter({ server, tool, caller, since: start });
@@ -71,17 +80,12 @@ export async function runAudit(command: AuditRequest, context: CliContext): Prom
   return EXIT.incomplete;
 }
 
-/** As configured; by default in Plugboard's home directory. */
-async function auditTrail(context: CliContext): Promise<AuditTrail> {
-  const { env, cwd, homedir } = context.io;
+/** Undefined: the audit is where the gateway has it, by default in Plugboard's home directory. */
+async function configuredFile(context: CliContext): Promise<string | undefined> {
+  const { cwd, homedir } = context.io;
   const source = findSource(context);
-  const { clock } = context;
-  const configured = await (async () => {
-    if (source.kind !== "file") return undefined;
-    // A project's file that nobody has trusted must not name another audit, and so hide the calls of your own servers.
-    if (source.base !== undefined) return (await loadTrusted(source, context))?.agent.audit?.file;
-    return (await loadConfig(source.path, context.options.agent, { cwd, homedir })).audit?.file;
-  })();
-  if (configured !== undefined) return auditIn(configured, { clock });
-  return openFileState(plugboardHome(env, homedir), { clock }).audit;
+  if (source.kind !== "file") return undefined;
+  // A project's file that nobody has trusted must not name another audit, and so hide the calls of your own servers.
+  if (source.base !== undefined) return (await loadTrusted(source, context))?.agent.audit?.file;
+  return (await loadConfig(source.path, context.options.agent, { cwd, homedir })).audit?.file;
 }

@@ -5,12 +5,12 @@ import { isPrecaution } from "../../core/board/rules.ts";
 import type { AgentConfig } from "../../core/types/agent-config.ts";
 import type { UnmatchedRule } from "../../core/types/guard-settings.ts";
 import type { ServerStatus } from "../../core/types/server-status.ts";
-import { openFileState } from "../../core/state/files/open.ts";
 import { oneLine, plural, shellWord } from "../../util/text.ts";
 import { visible } from "../../util/visible.ts";
 import { type OpenedBoard, withBoard } from "../open.ts";
 import { entriesOf, pendingOf } from "../pins/target.ts";
 import type { DoctorContext } from "./context.ts";
+import { withSharedState } from "../shared-state.ts";
 import type { CheckGroup, Finding } from "./finding.ts";
 
 export const rulesGroup: CheckGroup = {
@@ -90,14 +90,16 @@ function hiddenFindings(
 }
 
 async function pinFindings(
-  { quiet, config, home }: DoctorContext,
+  { quiet, config }: DoctorContext,
   isAsked: (names: readonly string[]) => boolean,
 ): Promise<Finding[]> {
   const found = await config();
   if (found.kind !== "usable") return [];
   const { agent } = found;
-  const { clock, logger } = quiet;
-  const review = new PinReview(openFileState(home, { clock, logger }).pins);
+  const { all, lostPins } = await withSharedState(quiet, async ({ pins }) => {
+    const review = new PinReview(pins);
+    return { all: await review.list(), lostPins: await review.lost() };
+  });
   /** Of servers that are no longer configured, nobody needs the pins. */
   const modes = new Map(
     agent.servers
@@ -105,7 +107,7 @@ async function pinFindings(
       .map(({ name, guard }) => [name, guard?.pins ?? agent.guard?.pins ?? "warn"]),
   );
   const isUsed = (name: string): boolean => (modes.get(name) ?? "off") !== "off" && isAsked([name]);
-  const waiting = (await review.list())
+  const waiting = all
     .filter(({ server }) => isUsed(server))
     .flatMap((pins): Finding[] => {
       const { server } = pins;
@@ -123,7 +125,7 @@ async function pinFindings(
         },
       ];
     });
-  const lost = (await review.lost())
+  const lost = lostPins
     .filter(({ server }) => isUsed(server))
     .map((each): Finding => ({
       level: "warning",

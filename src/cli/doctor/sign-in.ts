@@ -1,23 +1,27 @@
 // The sign-ins to remote servers, as they are stored: whether each is still valid, and can be renewed without you.
 
 import { readSignIns, type SignInState } from "../../core/board/sign-in-state.ts";
-import { openFileState } from "../../core/state/files/open.ts";
+import { isRemote } from "../../core/types/server-definition.ts";
 import { duration } from "../../util/text.ts";
 import { visible } from "../../util/visible.ts";
+import { withSharedState } from "../shared-state.ts";
 import type { CheckGroup, Finding } from "./finding.ts";
 
 export const signInGroup: CheckGroup = {
   title: "Sign-ins",
   concernsServer: true,
-  async run({ quiet, config, home, server }) {
+  async run({ quiet, config, server }) {
     const found = await config();
     if (found.kind !== "usable") return [];
-    const { clock, logger, io } = quiet;
+    const { clock, io } = quiet;
     const servers = found.agent.servers.filter(
-      ({ name, enabled }) => enabled && (server === undefined || server === name),
+      ({ name, enabled, target }) =>
+        enabled && isRemote(target) && (server === undefined || server === name),
     );
-    const { grants } = openFileState(home, { clock, logger });
-    const states = await readSignIns(servers, { grants, env: io.env, clock });
+    if (servers.length === 0) return [];
+    const states = await withSharedState(quiet, ({ grants }) =>
+      readSignIns(servers, { grants, env: io.env, clock }),
+    );
     return states.map((state) => toFinding(state, clock.now()));
   },
 };

@@ -9,7 +9,8 @@ import { plural } from "../../util/text.ts";
 import { openBrowser } from "../terminal/browser.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
-import { withBoard } from "../open.ts";
+import { type OpenedBoard, type OpenOptions, withBoard } from "../open.ts";
+import { withSharedState } from "../shared-state.ts";
 import type { LoginRequest, LogoutRequest } from "./command.ts";
 
 export async function runLogin(
@@ -20,7 +21,7 @@ export async function runLogin(
   const onAuthorization = (request: AuthorizationRequest): Promise<string | void> =>
     showPage(request, browser, context);
   const open = { start: "none", lists: false, server: named, onAuthorization } as const;
-  return withBoard(context, open, async ({ board, agent }) => {
+  return withSignIns(context, open, async ({ board, agent }) => {
     const server = named ?? onlyName(agent);
     refuseProgram(server, agent);
     signal.addEventListener("abort", () => void board.close(), { once: true });
@@ -45,13 +46,28 @@ export async function runLogout(
 ): Promise<number> {
   const { screen, options } = context;
   const open = { start: "none", lists: false, server: named } as const;
-  return withBoard(context, open, async ({ board, agent }) => {
+  return withSignIns(context, open, async ({ board, agent }) => {
     const server = named ?? onlyName(agent);
     refuseProgram(server, agent);
     const outcome = await board.signOut(server);
     if (options.json) screen.json({ server, outcome });
     else screen.lines([describeSignOut(server, outcome)]);
     return EXIT.ok;
+  });
+}
+
+/** A sign-in to a configured server is kept where all gateways of the configuration look for it; that to a typed URL is yours. */
+async function withSignIns(
+  context: CliContext,
+  open: OpenOptions,
+  use: (opened: OpenedBoard) => Promise<number>,
+): Promise<number> {
+  if (open.server === undefined) return withBoard(context, open, use);
+  return withSharedState(context, async (state) => {
+    const code = await withBoard(context, { ...open, state }, use);
+    // The other gateways try the server again.
+    await state.changes.publish("grants");
+    return code;
   });
 }
 

@@ -1,11 +1,9 @@
 // `plugboard openclaw setup --shared`: writes the entry that all sessions share into OpenClaw's file.
 
-import { plugboardHome } from "../../core/config/home.ts";
 import type { TextFile } from "../../core/config/text/text-file.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import type { JsonObject } from "../../core/types/json.ts";
 import { agentsIn, denialsExcept, sharedEntry, slotsIn } from "../../openclaw/config-entries.ts";
-import { openFileState } from "../../core/state/files/open.ts";
 import { closest } from "../../util/closest.ts";
 import { oneLine } from "../../util/text.ts";
 import { visible } from "../../util/visible.ts";
@@ -20,6 +18,7 @@ import { connect, refuseForeign } from "../connect/connect.ts";
 import { ourEntries } from "../../install/applications/found.ts";
 import { refuseIncluded } from "../../install/applications/included.ts";
 import type { CliContext } from "../context.ts";
+import { withSharedState } from "../shared-state.ts";
 import { EXIT } from "../exit-code.ts";
 import { offeredUndo } from "../offered-command.ts";
 import { findSource } from "../find-source.ts";
@@ -94,7 +93,7 @@ async function gatewayTarget(
   { url: given, tokenEnv }: SharedOptions,
   context: CliContext,
 ): Promise<GatewayTarget> {
-  const { io, options, clock } = context;
+  const { options } = context;
   const running = await runningGateway(findSource(context), context);
   const path =
     options.agent === undefined ? "/mcp" : `/agents/${encodeURIComponent(options.agent)}/mcp`;
@@ -121,8 +120,7 @@ async function gatewayTarget(
       ],
     };
   }
-  const { tokens } = openFileState(plugboardHome(io.env, io.homedir), { clock });
-  const token = await tokens.ensureDefault();
+  const token = await withSharedState(context, ({ tokens }) => tokens.ensureDefault());
   return {
     target: { url, headers: { Authorization: `Bearer ${token}` } },
     notes: [

@@ -9,17 +9,16 @@ import {
   pinsOf,
 } from "../../core/board/pins.ts";
 import { loadGateway } from "../../core/config/gateway.ts";
-import { plugboardHome } from "../../core/config/home.ts";
 import { loadConfig } from "../../core/config/load.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import type { LostPins, PinEntry, ServerPins } from "../../core/types/pin.ts";
 import type { ServerDefinition } from "../../core/types/server-definition.ts";
-import { openFileState } from "../../core/state/files/open.ts";
 import { oneLine, plural, shellWord } from "../../util/text.ts";
 import type { CliContext } from "../context.ts";
 import { findSource } from "../find-source.ts";
 import { EXIT } from "../exit-code.ts";
 import { offeredCommand } from "../offered-command.ts";
+import { withSharedState } from "../shared-state.ts";
 import type { PinsRequest } from "./command.ts";
 import { entriesOf, findTarget, fullName, nameOf, pendingOf, type Target } from "./target.ts";
 import { pinJson, pinJsonInFull, pinPage, pinTable } from "./view.ts";
@@ -31,9 +30,14 @@ interface PinWork {
 }
 
 export async function runPins({ action }: PinsRequest, context: CliContext): Promise<number> {
-  const { io, clock, logger } = context;
-  const state = openFileState(plugboardHome(io.env, io.homedir), { clock, logger });
-  const review = new PinReview(state.pins);
+  return withSharedState(context, ({ pins }) => runAction(action, new PinReview(pins), context));
+}
+
+async function runAction(
+  action: PinsRequest["action"],
+  review: PinReview,
+  context: CliContext,
+): Promise<number> {
   const [all, lost] = [await review.list(), await review.lost()];
   const work = { review, all, context };
   switch (action.kind) {

@@ -1,14 +1,13 @@
 // `plugboard tokens`: makes, lists and revokes the tokens of the gateway.
 
+import { existsSync } from "node:fs";
 import { gatewaySettings, loadGateway } from "../../core/config/gateway.ts";
-import { plugboardHome } from "../../core/config/home.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import {
   DEFAULT_TOKEN,
   type GatewayToken,
   type TokenStore,
 } from "../../core/types/shared-state.ts";
-import { openFileState } from "../../core/state/files/open.ts";
 import { requirePatterns } from "../../core/types/tool-pattern.ts";
 import { closest } from "../../util/closest.ts";
 import { oneLine } from "../../util/text.ts";
@@ -16,6 +15,7 @@ import { runningGateway } from "../attach/find-channel.ts";
 import type { CliContext } from "../context.ts";
 import { findSource } from "../find-source.ts";
 import { EXIT } from "../exit-code.ts";
+import { withSharedState } from "../shared-state.ts";
 import { clientEntries } from "../../serve/gateway/access/client-entries.ts";
 import {
   endpointOf,
@@ -37,20 +37,20 @@ const COLUMNS: readonly Column[] = [
 ];
 
 export async function runTokens({ action }: TokensRequest, context: CliContext): Promise<number> {
-  const { io, clock } = context;
-  const { tokens } = openFileState(plugboardHome(io.env, io.homedir), { clock });
-  switch (action.kind) {
-    case "list":
-      listTokens(await tokens.list(), tokens.defaultFile, context);
-      break;
-    case "add":
-      await addToken(action, tokens, context);
-      break;
-    case "revoke":
-      await revokeToken(action.token, tokens, context);
-      break;
-  }
-  return EXIT.ok;
+  return withSharedState(context, async ({ tokens }) => {
+    switch (action.kind) {
+      case "list":
+        listTokens(await tokens.list(), tokens.defaultFile, context);
+        break;
+      case "add":
+        await addToken(action, tokens, context);
+        break;
+      case "revoke":
+        await revokeToken(action.token, tokens, context);
+        break;
+    }
+    return EXIT.ok;
+  });
 }
 
 async function addToken(add: AddToken, tokens: TokenStore, context: CliContext): Promise<void> {
@@ -149,7 +149,11 @@ function listTokens(
   if (rows.length > 0) screen.lines(renderTable(COLUMNS, rows, { width, paint }));
   else screen.note("there are no tokens; the gateway makes the first one when it starts");
   if (all.some(({ id }) => id === DEFAULT_TOKEN)) {
-    screen.note(`the token default is in ${defaultFile}`);
+    // On a machine without a gateway it is not.
+    const where = existsSync(defaultFile)
+      ? `in ${defaultFile}`
+      : "in gateway/token of Plugboard's home, on each machine with a gateway";
+    screen.note(`the token default is ${where}`);
   }
 }
 

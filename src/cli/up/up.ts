@@ -41,6 +41,7 @@ import { findSource } from "../find-source.ts";
 import { pageApplications } from "../page/applications.ts";
 import { pageChanges, pageConfiguration } from "../page/changes.ts";
 import { alone, modeOf, openServerFile, withEditorSchema } from "../servers/server-file.ts";
+import { openGatewayState } from "../shared-state.ts";
 import type { UpRequest } from "./command.ts";
 import { liveView } from "./live-view.ts";
 
@@ -206,6 +207,7 @@ function configuredBy(
     settings: withOptions(config.settings, command),
     agentIds: config.agentIds,
     readAgent: (id) => live.readAgent(id),
+    openState: () => openGatewayState(live, config, context, true),
     fingerprint: () => live.fingerprint(),
     onReload: () => live.reload(),
     changes: pageChanges(live, context),

@@ -63,6 +63,7 @@ import { PageFiles } from "./page/page-files.ts";
 import type { ProviderSignIn } from "./page/provider-sign-in.ts";
 import { VISITOR, Visitors } from "./page/visitors.ts";
 import type { ApplicationFacts, Role } from "./page/wire.ts";
+import { HealthLines } from "./monitoring/state-health.ts";
 import { RecentLogs } from "./monitoring/recent-logs.ts";
 import { Monitoring } from "./monitoring/monitoring.ts";
 
@@ -92,6 +93,8 @@ export interface OpenGatewayOptions extends Omit<ClientBoardOptions, "state" | "
   onStop?: () => void;
   /** Somebody who may has asked the gateway to read its configuration again. */
   onReload?: () => Promise<ReloadReport>;
+  /** Opens what it shares with others; closed with it. Default: the files of `stateDir`. */
+  openState?: () => Promise<SharedState>;
   /** MCP clients get a search for tools in place of the tools. */
   search?: boolean;
   /** False: no port is opened, and only commands of this machine's user reach it. Default true. */
@@ -168,6 +171,7 @@ async function openLocked(given: LoggedOptions, undo: UndoSteps): Promise<Opened
   monitoring.show({
     isReady: () => !undo.hasBegun,
     inFlight: () => (http?.gateway.inFlight ?? 0) + channel.inFlight,
+    ...(state.health && { health: state.health }),
     ...(http && { traffic: () => http.gateway.traffic, sessions: http.sessions }),
     viewerOf: (admitted) => agents.viewerOf(admitted),
   });
@@ -219,7 +223,7 @@ interface GatewayParts {
 /** What a gateway consists of, before anybody reaches it. */
 async function openParts(options: OpenGatewayOptions, undo: UndoSteps): Promise<GatewayParts> {
   const { settings, agentIds, readAgent, configFile, stateDir, clock, logger } = options;
-  const state = openFileState(stateDir, { clock, logger });
+  const state = await (options.openState?.() ?? openFileState(stateDir, { clock, logger }));
   undo.add(() => state.close());
   const onProblem = (message: string): void => logger.warn(message);
   const keys = await state.openSealKeys({ keepFor: SESSION_MS, onProblem });
@@ -233,6 +237,10 @@ async function openParts(options: OpenGatewayOptions, undo: UndoSteps): Promise<
     logger,
   });
   undo.add(async () => monitoring.close());
+  if (state.health !== undefined) {
+    const lines = new HealthLines({ health: state.health, clock, logger });
+    undo.add(async () => lines.close());
+  }
   const sealer = new Sealer(keys, randomBytes);
   // Removes what a gateway that was killed has left.
   await state.pending.list();

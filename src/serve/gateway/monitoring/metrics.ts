@@ -3,6 +3,7 @@
 
 import type { Registry } from "prom-client";
 import type { ServerStateKind } from "../../../core/types/server-state.ts";
+import type { StateHealth } from "../../../core/types/shared-state.ts";
 import type { ServerStatus } from "../../../core/types/server-status.ts";
 import { BOUNDS_MS, type ServerTally, type Tally, type ToolTally } from "./tally.ts";
 
@@ -24,6 +25,8 @@ export interface GatewayNumbers {
   /** By route and status. */
   responses: readonly { route: string; status: number; count: number }[];
   refusals: ReadonlyMap<string, number>;
+  /** Absent where the state is in files. */
+  health?: StateHealth | undefined;
 }
 
 /** What somebody may see who does not see everything. */
@@ -241,6 +244,27 @@ export class Metrics {
       "Requests and calls that were refused, by kind.",
       ["kind"],
       () => [...numbers().refusals].map(([kind, count]) => [{ kind }, count]),
+    );
+    gauge(
+      "plugboard_engine_away",
+      "1 while an engine of the shared state cannot be reached, else 0.",
+      ["engine"],
+      () => {
+        const { engines = [], away = [] } = numbers().health ?? {};
+        return engines.map((engine) => [
+          { engine },
+          away.some((each) => each.engine === engine) ? 1 : 0,
+        ]);
+      },
+    );
+    gauge(
+      "plugboard_replicas",
+      "Gateways that share the state, as far as this one knows.",
+      [],
+      () => {
+        const { health } = numbers();
+        return health === undefined ? [] : [[{}, health.replicas]];
+      },
     );
     gauge("plugboard_info", "The version, as a label.", ["version"], () => [
       [{ version: numbers().version }, 1],

@@ -1,6 +1,7 @@
 // What an operator sees of a running gateway: watches its boards, sessions and requests, and has the routes that show
 // them. Read this file first.
 
+import type { StateHealth } from "../../../core/types/shared-state.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { planPrompt, summarisePlan } from "../../../core/board/prompt-plan.ts";
 import type { Session, SessionChange } from "../../endpoint/http/sessions.ts";
@@ -37,6 +38,8 @@ import { VisitLines } from "./visit-lines.ts";
 
 /** The gateway itself, as status and metrics show it. */
 export interface ShownGateway {
+  /** How it stands with the engines of the shared state. */
+  health?: () => StateHealth;
   isReady: () => boolean;
   /** Requests that are being answered. */
   inFlight: () => number;
@@ -160,6 +163,7 @@ export class Monitoring {
       ...(this.#gateway?.traffic?.() ?? { connections: 0, bytesIn: 0, bytesOut: 0 }),
       responses: [...this.#responses.values()],
       refusals: this.#refusals,
+      health: this.#gateway?.health?.(),
     }));
     this.routes = new Map<string, AdmittedRoute>([
       ["/metrics", this.#forReaders((_, reply, view) => this.#answerMetrics(reply, view))],

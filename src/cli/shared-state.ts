@@ -1,0 +1,76 @@
+// The state that the gateway of this configuration uses, for commands: wherever they run, they see and change the same.
+
+import { readFileSync } from "node:fs";
+import { type ConfigSource, filesOf } from "../core/config/find.ts";
+import type { GatewayConfig } from "../core/config/gateway.ts";
+import { plugboardHome } from "../core/config/home.ts";
+import { openSharedState } from "../core/board/shared-state.ts";
+import type { SharedState } from "../core/types/shared-state.ts";
+import type { CliContext } from "./context.ts";
+import { findSource } from "./find-source.ts";
+import { LiveConfig } from "./live-config.ts";
+
+/** As a gateway, or as a command that looks at what gateways share. */
+export async function openGatewayState(
+  live: LiveConfig,
+  { settings, networkProxy }: GatewayConfig,
+  { io, clock, logger }: CliContext,
+  isReplica: boolean,
+): Promise<SharedState> {
+  const { shared } = settings;
+  return openSharedState({
+    shared,
+    settings: shared && (await live.readAgent()).secrets,
+    proxy: networkProxy,
+    stateDir: plugboardHome(io.env, io.homedir),
+    isReplica,
+    env: io.env,
+    clock,
+    logger,
+  });
+}
+
+/** Runs the task with the state, and closes it. */
+export async function withSharedState<Result>(
+  context: CliContext,
+  task: (state: SharedState) => Promise<Result>,
+): Promise<Result> {
+  const state = await openState(context);
+  try {
+    return await task(state);
+  } finally {
+    await state.close();
+  }
+}
+
+async function openState(context: CliContext): Promise<SharedState> {
+  const { io, clock, logger } = context;
+  if (mayShare(sourceOf(context))) {
+    await using live = await LiveConfig.open(context);
+    return await openGatewayState(live, await live.readGateway(), context, false);
+  }
+  const stateDir = plugboardHome(io.env, io.homedir);
+  const surroundings = { env: io.env, clock, logger };
+  return openSharedState({ shared: undefined, stateDir, isReplica: false, ...surroundings });
+}
+
+/** What is wrong with the configuration is for commands that cannot do without it. */
+function sourceOf(context: CliContext): ConfigSource | undefined {
+  try {
+    return findSource(context);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Only then is the configuration read, and must be valid and trusted. */
+function mayShare(source: ConfigSource | undefined): boolean {
+  if (source?.kind !== "file") return false;
+  return filesOf(source).some(({ path }) => {
+    try {
+      return /\bshared\b/.test(readFileSync(path, "utf8"));
+    } catch {
+      return false;
+    }
+  });
+}
