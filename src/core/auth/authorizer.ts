@@ -15,8 +15,8 @@ import type { Logger } from "../types/logger.ts";
 import { parseChallenge, type ParsedChallenge } from "./challenge.ts";
 import type { OAuthClient } from "./client.ts";
 import type { NotRenewable } from "./grants.ts";
-import type { SignInOptions } from "./sign-in.ts";
-import { type Discovery, type Grant, grantKey, keyOf } from "./store.ts";
+import type { BegunSignIn, SignInOptions } from "./sign-in.ts";
+import { clientKey, type Discovery, type Grant, grantKey, serverKey } from "./store.ts";
 
 const loadFlows = () => import("./flows.ts");
 
@@ -28,8 +28,12 @@ const TOKEN_HINT = 'give it a token in headers, such as { Authorization: "Bearer
 
 export interface ServerAuthorizerOptions extends Omit<
   SignInOptions,
-  "discovery" | "scope" | "onAuthorization"
+  "discovery" | "scope" | "onAuthorization" | "redirectUri"
 > {
+  /** Whose sign-in it is. Absent: the agent's own user's. */
+  person?: string | undefined;
+  /** What somebody has to do who is not signed in. Default: run `plugboard login`. */
+  hint?: string | undefined;
   /** What `plugboard login` takes. Absent: the name of the server. */
   signInAs?: string | undefined;
   serverUrl: string;
@@ -42,6 +46,8 @@ export class ServerAuthorizer implements Authorizer {
   readonly #serverKey: string;
   #discovery: Discovery | undefined;
   #grant: Grant | undefined;
+  /** Where the browser was sent after the sign-in, if that was not this machine. */
+  #redirectUri: string | undefined;
   #loading: Promise<void> | undefined;
   #renewing: Promise<unknown> | undefined;
   /** How many requests wait for another token. */
@@ -56,7 +62,7 @@ export class ServerAuthorizer implements Authorizer {
 
   constructor(options: ServerAuthorizerOptions) {
     this.#options = options;
-    this.#serverKey = keyOf(options.serverUrl);
+    this.#serverKey = serverKey(options.serverUrl, options.person);
   }
 
   async token(): Promise<string | undefined> {
@@ -111,6 +117,47 @@ export class ServerAuthorizer implements Authorizer {
     }
   }
 
+  /** Like `signIn`, for a person whose browser comes back to `redirectUri`, perhaps to another process. */
+  async begin(
+    answer: Challenge,
+    { redirectUri, state }: { redirectUri: string; state: string },
+  ): Promise<{ url: string; begun: BegunSignIn }> {
+    await (this.#loading ??= this.#load());
+    const parsed = answer.status === 401 ? parseChallenge(answer) : undefined;
+    const { settings, store } = this.#options;
+    const known = await store.read("server", this.#serverKey);
+    const discovery = await this.#discover(parsed);
+    if (parsed === undefined && discovery.resource === undefined && !discovery.metadata) {
+      throw noSignIn(this.#options, answer.status);
+    }
+    const { beginSignIn, computeScopeUnion, scopeFor, signInClient } = await loadFlows();
+    const wanted = computeScopeUnion(parsed?.scope, known?.wantedScope);
+    const scope = scopeFor({ settings, discovery, wanted, granted: this.#grant?.scope });
+    const context = { ...this.#options, discovery, redirectUri };
+    // Several people may begin at once, and all of them are one client.
+    const client = await store.withLease(clientKey(discovery, redirectUri), () =>
+      signInClient(context, redirectUri),
+    );
+    return beginSignIn(context, { redirectUri, state, scope }, client);
+  }
+
+  /** Ends what `begin` has begun here or elsewhere. */
+  async finish(begun: BegunSignIn, answer: URLSearchParams): Promise<void> {
+    await (this.#loading = this.#load());
+    const discovery = this.#discovery ?? (await this.#discover(undefined));
+    const { finishSignIn, signInClient, toGrant } = await loadFlows();
+    const { redirectUri, scope } = begun;
+    const context = { ...this.#options, discovery, redirectUri };
+    const client = await signInClient(context, redirectUri);
+    const tokens = await finishSignIn(context, begun, answer, client);
+    this.#signedOut = false;
+    this.#lastSignIn = { scope, token: tokens.access_token, untried: this.#waiting };
+    this.#redirectUri = redirectUri;
+    // Where its client is known first: a grant without it could not be renewed.
+    await this.#options.store.write("server", this.#serverKey, { discovery, redirectUri });
+    await this.#keep(discovery, toGrant(tokens, scope, this.#now()));
+  }
+
   async signOut(): Promise<SignOutOutcome> {
     // Another process may have signed in or renewed the tokens.
     await (this.#loading = this.#load());
@@ -134,6 +181,7 @@ export class ServerAuthorizer implements Authorizer {
     const known = await this.#options.store.read("server", this.#serverKey);
     if (known === undefined) return;
     this.#discovery = known.discovery;
+    this.#redirectUri = known.redirectUri;
     this.#grant = await this.#options.store.read("grant", this.#grantKey(known.discovery));
   }
 
@@ -228,7 +276,9 @@ export class ServerAuthorizer implements Authorizer {
       }
       this.#options.logger.info(`the token cannot be renewed: ${renewed}`);
       // The authorization server no longer knows this registration, so the next sign-in would fail too.
-      if (renewed === "unknown client") await store.remove("client", keyOf(discovery.issuer));
+      if (renewed === "unknown client") {
+        await store.remove("client", clientKey(discovery, this.#redirectUri));
+      }
       this.#grant = undefined;
       return false;
     });
@@ -278,7 +328,7 @@ export class ServerAuthorizer implements Authorizer {
     if (onAuthorization === undefined || this.#signedOut) {
       const known = await store.read("server", this.#serverKey);
       const wantedScope = computeScopeUnion(known?.wantedScope, scope);
-      await store.write("server", this.#serverKey, { discovery, wantedScope });
+      await store.write("server", this.#serverKey, { ...known, discovery, wantedScope });
       if (discovery.resource === undefined && discovery.metadata === undefined) {
         throw this.#needs("the server requires authentication", status, TOKEN_HINT);
       }
@@ -288,6 +338,7 @@ export class ServerAuthorizer implements Authorizer {
     const signals = [this.#options.signal, ...(request.signal ? [request.signal] : [])];
     const signal = AbortSignal.any(signals);
     const tokens = await signIn({ ...this.#options, onAuthorization, discovery, scope, signal });
+    this.#redirectUri = undefined;
     this.#lastSignIn = { scope, token: tokens.access_token, untried: this.#waiting };
     await this.#keep(discovery, toGrant(tokens, scope, this.#now()));
     await store.write("server", this.#serverKey, { discovery });
@@ -300,20 +351,21 @@ export class ServerAuthorizer implements Authorizer {
 
   async #client(discovery: Discovery): Promise<OAuthClient | undefined> {
     const { knownClient } = await loadFlows();
-    return knownClient({ ...this.#options, discovery });
+    return knownClient({ ...this.#options, discovery, redirectUri: this.#redirectUri });
   }
 
   /** The client with its secret as it is now, if that is another one: the authorization server refuses `used`. */
   async #otherClient(discovery: Discovery, used: OAuthClient): Promise<OAuthClient | undefined> {
     const { knownClient } = await loadFlows();
-    const latest = await knownClient({ ...this.#options, discovery }, true);
+    const redirectUri = this.#redirectUri;
+    const latest = await knownClient({ ...this.#options, discovery, redirectUri }, true);
     const isOther = latest?.information.client_secret !== used.information.client_secret;
     return isOther ? latest : undefined;
   }
 
   #grantKey(discovery: Discovery): string {
-    const { serverUrl, settings } = this.#options;
-    return grantKey(discovery, serverUrl, settings.clientId);
+    const { serverUrl, settings, person } = this.#options;
+    return grantKey(discovery, serverUrl, settings.clientId, person);
   }
 
   #isExpired({ expiresAt }: Grant): boolean {
@@ -325,8 +377,8 @@ export class ServerAuthorizer implements Authorizer {
   }
 
   #needs(message: string, status: number, before = ""): PlugboardError {
-    const { server, signInAs = server } = this.#options;
-    const hint = `${before}${signInHint(signInAs)}`;
+    const { server, signInAs = server, hint: given = signInHint(signInAs) } = this.#options;
+    const hint = `${before}${given}`;
     return new PlugboardError("NEEDS_AUTH", message, { server, status, permanent: true, hint });
   }
 }

@@ -13,7 +13,7 @@ import { PlugboardError } from "../types/errors.ts";
 import { errorCode } from "../../util/error-code.ts";
 import { readRegularFile } from "../../util/regular-file.ts";
 import { signInError } from "./sign-in-error.ts";
-import { type AuthStore, type Discovery, keyOf } from "./store.ts";
+import { type AuthStore, clientKey, type Discovery } from "./store.ts";
 
 export interface OAuthClient {
   information: OAuthClientInformationMixed;
@@ -22,7 +22,7 @@ export interface OAuthClient {
 }
 
 /** `isRefused`: the authorization server refuses the secrets, so they are got again. */
-export type LatestSettings = (isRefused: boolean) => Promise<OAuthSettings>;
+type LatestSettings = (isRefused: boolean) => Promise<OAuthSettings>;
 
 export interface ClientOptions {
   server: string;
@@ -30,6 +30,8 @@ export interface ClientOptions {
   /** The settings with their secrets as they are now. Default: `settings`. */
   latestSettings?: LatestSettings | undefined;
   discovery: Discovery;
+  /** Where somebody else than this machine takes the browser back: the client is for that address alone. */
+  redirectUri?: string | undefined;
   store: AuthStore;
   fetch: FetchLike;
 }
@@ -39,10 +41,10 @@ export async function knownClient(
   options: ClientOptions,
   isRefused = false,
 ): Promise<OAuthClient | undefined> {
-  const { discovery, store } = options;
+  const { discovery, redirectUri, store } = options;
   const configured = await configuredClient(options, isRefused);
   if (configured !== undefined) return configured;
-  const known = await store.read("client", keyOf(discovery.issuer));
+  const known = await store.read("client", clientKey(discovery, redirectUri));
   return known && { information: known.client };
 }
 
@@ -54,14 +56,16 @@ export async function signInClient(
   const { discovery, store, fetch, server } = options;
   const configured = await configuredClient(options);
   if (configured !== undefined) return configured;
-  const key = keyOf(discovery.issuer);
+  const isHere = options.redirectUri === undefined;
+  const toRegister = isHere ? "http://127.0.0.1/callback" : redirectUri;
+  const key = clientKey(discovery, options.redirectUri);
   const known = await store.read("client", key);
   if (known?.redirectUri === redirectUri) return { information: known.client };
   const { metadata } = discovery;
   if (metadata !== undefined && metadata.registration_endpoint === undefined) {
     throw signInError(
       server,
-      `${discovery.issuer} does not register clients automatically; register one there with the redirect URI http://127.0.0.1/callback and set oauth.clientId`,
+      `${discovery.issuer} does not register clients automatically; register one there with the redirect URI ${toRegister} and set oauth.clientId`,
       undefined,
       `then ${signInHint(server)}`,
     );
@@ -75,7 +79,7 @@ export async function signInClient(
         grant_types: ["authorization_code", "refresh_token"],
         response_types: ["code"],
         token_endpoint_auth_method: authMethod(metadata?.token_endpoint_auth_methods_supported),
-        application_type: "native",
+        application_type: isHere ? "native" : "web",
       },
       fetchFn: fetch,
     });
@@ -97,7 +101,7 @@ export async function signInClient(
       server,
       `${discovery.issuer} did not register Plugboard`,
       error,
-      `register a client there with the redirect URI http://127.0.0.1/callback, set oauth.clientId, then ${signInHint(server)}`,
+      `register a client there with the redirect URI ${toRegister}, set oauth.clientId, then ${signInHint(server)}`,
     );
   }
 }
@@ -107,7 +111,7 @@ export async function lastRedirectUri(
   discovery: Discovery,
   store: AuthStore,
 ): Promise<string | undefined> {
-  return (await store.read("client", keyOf(discovery.issuer)))?.redirectUri;
+  return (await store.read("client", clientKey(discovery)))?.redirectUri;
 }
 
 /** The operator's own client, or the document that describes one if the authorization server reads such documents. */

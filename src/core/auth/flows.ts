@@ -2,9 +2,9 @@
 // server wants a token and none is stored. Most servers never want one.
 
 export { computeScopeUnion } from "@modelcontextprotocol/client";
-export { knownClient } from "./client.ts";
+export { knownClient, signInClient } from "./client.ts";
 export { discover } from "./discover.ts";
 export { clientCredentials, refresh, revoke, toGrant } from "./grants.ts";
 export { covers, scopeFor } from "./scope.ts";
-export { signIn } from "./sign-in.ts";
+export { beginSignIn, finishSignIn, signIn } from "./sign-in.ts";
 export { signInError } from "./sign-in-error.ts";

@@ -3,38 +3,42 @@
 import { randomBytes } from "node:crypto";
 import {
   exchangeAuthorization,
-  type FetchLike,
   type OAuthTokens,
   startAuthorization,
   validateAuthorizationResponseIssuer,
 } from "@modelcontextprotocol/client";
-import type { OAuthSettings, OnAuthorization } from "../types/authorization.ts";
+import type { OnAuthorization } from "../types/authorization.ts";
 import { PlugboardError } from "../types/errors.ts";
 import { untilAborted } from "../../util/abort.ts";
 import type { Clock } from "../../util/clock.ts";
 import { errorMessage } from "../../util/error-message.ts";
 import { oneLine } from "../../util/text.ts";
-import { lastRedirectUri, type LatestSettings, signInClient } from "./client.ts";
+import { type ClientOptions, lastRedirectUri, type OAuthClient, signInClient } from "./client.ts";
 import { listenForRedirect, type RedirectListener } from "./redirect-listener.ts";
 import { signInError } from "./sign-in-error.ts";
-import type { AuthStore, Discovery } from "./store.ts";
 
 /** How long a person may take to sign in. */
 const PATIENCE_MS = 5 * 60_000;
 
-export interface SignInOptions {
-  server: string;
-  settings: OAuthSettings;
-  latestSettings?: LatestSettings | undefined;
-  discovery: Discovery;
-  scope: string | undefined;
-  store: AuthStore;
-  fetch: FetchLike;
+export interface SignInContext extends ClientOptions {
   /** Throws for a URL that must not be opened in a browser. */
   checkUrl: (url: URL) => void;
+}
+
+export interface SignInOptions extends SignInContext {
+  scope: string | undefined;
   onAuthorization: OnAuthorization;
   clock: Clock;
   signal: AbortSignal;
+}
+
+/** A sign-in that has begun, for whoever ends it: here or in another process. The verifier is a secret. */
+export interface BegunSignIn {
+  issuer: string;
+  redirectUri: string;
+  state: string;
+  codeVerifier: string;
+  scope?: string | undefined;
 }
 
 export async function signIn(options: SignInOptions): Promise<OAuthTokens> {
@@ -56,25 +60,58 @@ async function authorize(
   listener: RedirectListener | undefined,
   redirectUri: string,
 ): Promise<OAuthTokens> {
-  const { server, discovery, scope, fetch } = options;
-  const { metadata, authorizationServer, resource } = discovery;
-  const client = await signInClient(options, redirectUri);
   const state = randomBytes(24).toString("base64url");
-  const known = { metadata, clientInformation: client.information, resource };
+  const client = await signInClient(options, redirectUri);
+  const given = { redirectUri, state, scope: options.scope };
+  const { url, begun } = await beginSignIn(options, given, client);
+  const answer = await ask(options, listener, { url, redirectUri, state });
+  return finishSignIn(options, begun, answer, client);
+}
+
+/** Where the browser goes. */
+export async function beginSignIn(
+  options: SignInContext,
+  { redirectUri, state, scope }: Pick<BegunSignIn, "redirectUri" | "state" | "scope">,
+  client: OAuthClient,
+): Promise<{ url: string; begun: BegunSignIn }> {
+  const { server, discovery } = options;
+  const { metadata, authorizationServer, resource, issuer } = discovery;
   const { authorizationUrl, codeVerifier } = await startAuthorization(authorizationServer, {
-    ...known,
+    metadata,
+    clientInformation: client.information,
+    resource,
     redirectUrl: redirectUri,
     state,
     scope,
   }).catch((error: unknown) => {
-    throw signInError(server, `${discovery.issuer} cannot be used`, error);
+    throw signInError(server, `${issuer} cannot be used`, error);
   });
   checkAuthorizationUrl(options, authorizationUrl);
-  const answer = await ask(options, listener, { url: authorizationUrl.href, redirectUri, state });
+  return {
+    url: authorizationUrl.href,
+    begun: { issuer, redirectUri, state, codeVerifier, scope },
+  };
+}
+
+/** `answer` is what the browser came back with. */
+export async function finishSignIn(
+  options: SignInContext,
+  begun: BegunSignIn,
+  answer: URLSearchParams,
+  client: OAuthClient,
+): Promise<OAuthTokens> {
+  const { server, discovery, fetch } = options;
+  const { metadata, authorizationServer, resource, issuer } = discovery;
+  const { state, codeVerifier, redirectUri } = begun;
+  if (issuer !== begun.issuer) {
+    throw signInError(server, "it names another authorization server than when you began");
+  }
   const code = readAnswer(options, answer, state);
   try {
     return await exchangeAuthorization(authorizationServer, {
-      ...known,
+      metadata,
+      clientInformation: client.information,
+      resource,
       authorizationCode: code,
       codeVerifier,
       redirectUri,
@@ -83,12 +120,12 @@ async function authorize(
       fetchFn: fetch,
     });
   } catch (error) {
-    throw signInError(server, `${discovery.issuer} gave no token`, error);
+    throw signInError(server, `${issuer} gave no token`, error);
   }
 }
 
 /** The authorization server chose this URL: it must not be `javascript:`, nor lead into a private network. */
-function checkAuthorizationUrl({ server, checkUrl }: SignInOptions, url: URL): void {
+function checkAuthorizationUrl({ server, checkUrl }: SignInContext, url: URL): void {
   try {
     checkUrl(url);
   } catch (error) {
@@ -141,7 +178,7 @@ function returnedParams(server: string, url: string): URLSearchParams {
 
 /** Checks that the answer belongs to this sign-in before it reads anything else. */
 function readAnswer(
-  { server, discovery: { metadata } }: SignInOptions,
+  { server, discovery: { metadata } }: SignInContext,
   answer: URLSearchParams,
   state: string,
 ): string {

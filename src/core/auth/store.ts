@@ -24,6 +24,8 @@ interface DiscoveredServer {
   discovery: Discovery;
   /** The scope that the server has required since the last sign-in. */
   wantedScope?: string;
+  /** Where the browser was sent after the sign-in, if that was not this machine. Its client is known by it. */
+  redirectUri?: string;
 }
 
 interface RegisteredClient {
@@ -56,9 +58,25 @@ export interface AuthStore {
   withLease<Result>(key: string, task: () => Promise<Result>): Promise<Result>;
 }
 
+/** The key of what is known of a server. `person` is whose it is, if not the agent's own user's. */
+export function serverKey(serverUrl: string, person?: string): string {
+  return keyOf(serverUrl, ...(person === undefined ? [] : [person]));
+}
+
 /** The key of a grant. `client` is the configured client id, if there is one. */
-export function grantKey(discovery: Discovery, serverUrl: string, client?: string): string {
-  return keyOf(discovery.issuer, discovery.resource ?? serverUrl, client ?? "");
+export function grantKey(
+  discovery: Discovery,
+  serverUrl: string,
+  client?: string,
+  person?: string,
+): string {
+  const parts = [discovery.issuer, discovery.resource ?? serverUrl, client ?? ""];
+  return keyOf(...parts, ...(person === undefined ? [] : [person]));
+}
+
+/** The key of a client. One that somebody else than this machine redirects to has one for each such address. */
+export function clientKey({ issuer }: Discovery, redirectUri?: string): string {
+  return keyOf(issuer, ...(redirectUri === undefined ? [] : [redirectUri]));
 }
 
 export function keyOf(...parts: readonly string[]): string {

@@ -6,6 +6,7 @@ import { Inclusion, withInclude } from "./inclusion.ts";
 import type { HostTools } from "./native-tools.ts";
 import { OwnServers } from "./own-servers.ts";
 import type { ServerEntry } from "./server-entry.ts";
+import type { ServerSignIn } from "./sign-in.ts";
 import {
   type FollowingBoard,
   OpenSessions,
@@ -168,6 +169,12 @@ function requireConfig(config: BoardConfig | AgentConfig): void {
 export function serversOf(board: Board): LiveBoard["served"] {
   if (board instanceof LiveBoard) return board.served;
   throw new TypeError("only a board of this process has servers to share");
+}
+
+/** Signing in to a board's servers where the browser comes back to somebody else, perhaps to another process. */
+export function signInsOf(board: Board | SessionBoard): LiveBoard["signIns"] {
+  if (board instanceof LiveBoard) return board.signIns;
+  throw new TypeError("only a board of this process has sign-ins to begin");
 }
 
 function namesOf(providers: BoardOptions["secretProviders"] = []): string[] {
@@ -633,6 +640,27 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
     await entry.supervisor.restart();
     return this.#statusOf(entry);
   }
+
+  readonly signIns = {
+    /** Rejects with UNKNOWN_SERVER or UNSUPPORTED if there is nothing to sign in to. */
+    begin: (
+      server: string,
+      back: { redirectUri: string; state: string },
+    ): ReturnType<ServerSignIn["begin"]> => this.#own.named(server).requireSignIn().begin(back),
+    /** Resolves when the server has been tried with it. */
+    finish: async (...[server, ...ended]: [string, ...Parameters<ServerSignIn["finish"]>]) => {
+      const entry = this.#own.named(server);
+      await entry.requireSignIn().finish(...ended);
+      await entry.supervisor.restart();
+      return this.#statusOf(entry);
+    },
+    end: (server: string): Promise<SignOutOutcome> => this.signOut(server),
+    /** Tries the servers again that wait for a sign-in, if there was one elsewhere. Never rejects. */
+    retry: async (): Promise<void> => {
+      if (this.#closing !== undefined) return;
+      await Promise.all(this.#core.servers.own().map((entry) => entry.retryLogin()));
+    },
+  };
 
   async signOut(server: string): Promise<SignOutOutcome> {
     requireServer(server);

@@ -19,7 +19,7 @@ import type {
   ReloadReport,
   ServerInstructions,
 } from "../types/board.ts";
-import type { BoardOptions } from "../types/board-options.ts";
+import type { BoardOptions, SessionPerson } from "../types/board-options.ts";
 import type { Diagnostic } from "../types/diagnostic.ts";
 import { cancelled, PlugboardError } from "../types/errors.ts";
 import type { BoardEvents, ToolsEvent } from "../types/events.ts";
@@ -101,6 +101,8 @@ export interface BoardBeneath {
   sendMcpMessage?: SendMcpMessage | undefined;
   /** Whether what the rules refuse is answered as if there were no such tool, resource or prompt. */
   hidesRefused?: boolean;
+  /** Who the session is for, if not the agent's own user. */
+  person?: SessionPerson | false | undefined;
 }
 
 /** Another configuration, read and checked. Nothing has changed yet. */
@@ -248,6 +250,7 @@ export class BoardCore {
       base: this.#over?.core.servers,
       gateway: this.#over === undefined ? this.gateway : undefined,
       sendMcpMessage: this.#over?.sendMcpMessage,
+      person: this.#over?.person,
     });
   }
 

@@ -3,13 +3,14 @@
 import { definitionHash } from "../catalog/catalog-cache.ts";
 import type { Environment } from "../../util/environment.ts";
 import type { AgentConfig } from "../types/agent-config.ts";
-import type { BoardOptions } from "../types/board-options.ts";
+import type { BoardOptions, SessionPerson } from "../types/board-options.ts";
 import type { JsonObject } from "../types/json.ts";
 import type { Logger } from "../types/logger.ts";
 import type { SendMcpMessage } from "../types/mcp-message.ts";
 import type { LogLevelSource } from "../types/server-log.ts";
 import type { GatewayPort } from "../types/gateway-port.ts";
 import {
+  isPerUser,
   isRemote,
   type RemoteTarget,
   type ResolvedTarget,
@@ -51,6 +52,8 @@ export interface CreateServerContext extends Pick<SupervisorOptions, "onState" |
   gateway?: GatewayPort | undefined;
   /** The way to servers in the ACP client. Only a session's board has one. */
   sendMcpMessage?: SendMcpMessage | undefined;
+  /** Who the session is for, if not the agent's own user. */
+  person?: SessionPerson | false | undefined;
 }
 
 /** `after` is the end of the server whose place this one takes. */
@@ -133,7 +136,9 @@ export function createServer(
       onState(state, previous);
     },
     onTools,
-    authHint: isConfigured(definition) ? undefined : sessionAuthHint(definition),
+    authHint:
+      personOf(definition, context)?.signInHint(definition.name) ??
+      (isConfigured(definition) ? undefined : sessionAuthHint(definition)),
     restartHint: restartHint(definition.name),
   });
   return new ServerEntry({
@@ -142,6 +147,14 @@ export function createServer(
     cached,
     isListedElsewhere: cached !== undefined && cached === listedElsewhere,
   });
+}
+
+/** Whose sign-in the server uses, if not that of the agent's own user. */
+function personOf(
+  definition: ServerDefinition,
+  { person }: Pick<CreateServerContext, "person">,
+): SessionPerson | undefined {
+  return isPerUser(definition.matchingServer ?? definition) && person ? person : undefined;
 }
 
 function restartInCode(server: string): string {
@@ -225,16 +238,21 @@ function answersFor(
 function signInFor(
   definition: ServerDefinition,
   networkEnv: Environment,
-  { agent, options, clock, logger, redactor, secrets }: CreateServerContext,
+  context: CreateServerContext,
 ): ServerSignIn | undefined {
+  const { agent, options, clock, logger, redactor, secrets } = context;
   if (!isRemote(definition.target)) return undefined;
   // A session's server only gets the tokens of a matching server, and its own are not stored.
   const { matchingServer } = definition;
   const owner = matchingServer ?? definition;
   const { state } = isConfigured(owner) ? options : {};
-  const { onAuthorization } = isConfigured(definition) ? options : {};
+  const person = personOf(definition, context);
+  // Nobody at this machine can sign in for somebody else.
+  const { onAuthorization } = isConfigured(definition) && person === undefined ? options : {};
   return new ServerSignIn({
     server: owner.name,
+    person: person?.id,
+    hint: person?.signInHint(owner.name),
     signInAs: owner.signInAs,
     // Resolving a target does not change its kind.
     resolve: () => secrets.resolve(owner) as Promise<ResolvedTarget<RemoteTarget>>,

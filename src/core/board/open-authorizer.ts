@@ -22,8 +22,18 @@ export async function openAuthorizer(
   options: ServerSignInOptions,
   signal: AbortSignal,
 ): Promise<AuthorizerParts> {
-  const { server, signInAs, grants, clock, networkAllow, isOfSession, onAuthorization, onSecrets } =
-    options;
+  const {
+    server,
+    signInAs,
+    person,
+    hint,
+    grants,
+    clock,
+    networkAllow,
+    isOfSession,
+    onAuthorization,
+    onSecrets,
+  } = options;
   const { url, oauth, tls } = target;
   // The client certificate is only for the server itself, not for the authorization server.
   const fetch = await targetFetch(
@@ -34,6 +44,8 @@ export async function openAuthorizer(
   const from = new URL(url);
   const authorizer = new ServerAuthorizer({
     server,
+    person,
+    hint,
     signInAs,
     serverUrl: url,
     settings: oauth || {},

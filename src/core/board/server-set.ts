@@ -13,7 +13,7 @@ import { type PlugboardError, unknownServer } from "../types/errors.ts";
 import type { ToolsEvent } from "../types/events.ts";
 import type { Subject } from "../types/guard.ts";
 import type { PinnedServer } from "../types/pin.ts";
-import { isRemote, type ServerDefinition } from "../types/server-definition.ts";
+import { isPerUser, isRemote, type ServerDefinition } from "../types/server-definition.ts";
 import type { ServerState } from "../types/server-state.ts";
 import type { LoggedMessage } from "../upstream/log/server-log.ts";
 import type { CatalogEntry } from "../types/tool.ts";
@@ -248,12 +248,13 @@ export class ServerSet {
   }
 
   /**
-   * A gateway knows its servers itself, and nothing is kept about a server that a session has brought. Of one that is disabled
-   * nobody sees anything: a file may hold thousands of them.
+   * A gateway knows its servers itself, and nothing is kept about a server that a session has brought, or that one person has
+   * for themselves. Of one that is disabled nobody sees anything: a file may hold thousands of them.
    */
-  #earlierOf({ name, origin, enabled }: ServerDefinition): EarlierRuns | undefined {
-    const { earlier, gateway } = this.#options;
-    if (!enabled) return undefined;
+  #earlierOf(definition: ServerDefinition): EarlierRuns | undefined {
+    const { name, origin, enabled } = definition;
+    const { earlier, gateway, person } = this.#options;
+    if (!enabled || (person !== undefined && isPerUser(definition))) return undefined;
     return origin === "session" || gateway?.server(name) !== undefined ? undefined : earlier;
   }
 
@@ -720,7 +721,9 @@ export class ServerSet {
   #shared(name: string): ServerEntry | undefined {
     if (this.#offBase.length === 0 || this.#own.has(name) || this.#withheld.has(name)) return;
     const entry = this.#base?.get(name);
-    return entry !== undefined && isShareable(entry) ? entry : undefined;
+    if (entry === undefined || !isShareable(entry)) return undefined;
+    // That of the board is the agent's own user's, whatever this set has in its place.
+    return this.#options.person !== undefined && isPerUser(entry.definition) ? undefined : entry;
   }
 }
 

@@ -1,7 +1,7 @@
 // How it stands with the sign-ins of servers, from what is stored alone: nothing is sent, and no token leaves this file.
 
 import { covers } from "../auth/scope.ts";
-import { authStore, type Grant, grantKey, keyOf } from "../auth/store.ts";
+import { authStore, type Grant, grantKey, serverKey } from "../auth/store.ts";
 import { expandValue } from "../config/resolve.ts";
 import { isRemote, type RemoteTarget, type ServerDefinition } from "../types/server-definition.ts";
 import { mentionsSecret } from "../types/secret-reference.ts";
@@ -63,7 +63,7 @@ async function readSignIn(
 ): Promise<State | undefined> {
   const store = authStore(grants);
   const address = valueOf(url, env);
-  const known = address === undefined ? undefined : await store.read("server", keyOf(address));
+  const known = address === undefined ? undefined : await store.read("server", serverKey(address));
   if (address === undefined || known === undefined) return undefined;
   const { clientId } = oauth || {};
   const client = clientId === undefined ? undefined : valueOf(clientId, env);

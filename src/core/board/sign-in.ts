@@ -6,6 +6,7 @@ import type {
   SignInRequest,
   SignOutOutcome,
 } from "../types/authorization.ts";
+import type { BegunSignIn } from "../auth/sign-in.ts";
 import type { OnSecrets } from "../auth/store.ts";
 import { PlugboardError } from "../types/errors.ts";
 import type { Logger } from "../types/logger.ts";
@@ -17,6 +18,10 @@ import type { AuthorizerParts } from "./open-authorizer.ts";
 
 export interface ServerSignInOptions {
   server: string;
+  /** Whose sign-in it is. Absent: the agent's own user's. */
+  person?: string | undefined;
+  /** What somebody has to do who is not signed in. Default: run `plugboard login`. */
+  hint?: string | undefined;
   /** What `plugboard login` takes. Absent: the name of the server. */
   signInAs?: string | undefined;
   /** The target with its values filled in. Rejects where one cannot be had. */
@@ -73,6 +78,23 @@ export class ServerSignIn {
     const { probeChallenge } = await loadAuthorizer();
     const challenge = await probeChallenge(target, this.#options, this.#closing.signal);
     await authorizer.signIn(challenge, request);
+  }
+
+  /** Begins a sign-in whose redirect somebody else takes. */
+  async begin(back: {
+    redirectUri: string;
+    state: string;
+  }): Promise<{ url: string; begun: BegunSignIn }> {
+    const target = await this.#signInTarget();
+    const { authorizer } = await this.#make(target);
+    const { probeChallenge } = await loadAuthorizer();
+    const challenge = await probeChallenge(target, this.#options, this.#closing.signal);
+    return authorizer.begin(challenge, back);
+  }
+
+  async finish(begun: BegunSignIn, answer: URLSearchParams): Promise<void> {
+    const { authorizer } = await this.#make(await this.#signInTarget());
+    await authorizer.finish(begun, answer);
   }
 
   async signOut(): Promise<SignOutOutcome> {

@@ -51,6 +51,8 @@ export interface Authorizer {
 export interface OAuthSettings {
   /** `authorization_code`, the default: a person signs in. `client_credentials`: this machine does. */
   grant?: "authorization_code" | "client_credentials";
+  /** `user`: each caller of a gateway signs in for themselves. Absent: one sign-in for all of them. */
+  per?: "user";
   /** The id of a client that you registered with the authorization server. */
   clientId?: string;
   clientSecret?: string;

@@ -122,6 +122,13 @@ export interface SessionRules {
   place?: string;
 }
 
+export interface SessionPerson {
+  /** Names the person among all, whatever they are called. */
+  id: string;
+  /** What they have to do to sign in to a server, for people: `open https://…`. */
+  signInHint: (server: string) => string;
+}
+
 /**
  * `onElicitation` and `onSampling` answer what servers ask because of the session's calls. A shared server only
  * uses the capabilities that the agent's board advertised to it.
@@ -140,6 +147,12 @@ export interface SessionOptions extends RequestHandlers {
   additionalDirectories?: readonly string[];
   /** Whether the agent's servers of `scope: "session"` run in this session. Default true. */
   perSession?: boolean;
+  /**
+   * Who the session is for, if not the agent's own user. Servers with `oauth.per: "user"` run in the session then, with the
+   * sign-ins of this person, and those of the board are not in it. `false`: several people share the session, and it has no
+   * such servers.
+   */
+  person?: SessionPerson | false;
   /** Identifies the session in the audit log. Default: a random id. */
   id?: string;
   /** Tools for this session only, in addition to the board's. */

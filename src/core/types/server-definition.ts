@@ -56,6 +56,13 @@ export function isRemote(target: ServerTarget): target is RemoteTarget {
   return target.kind !== "stdio" && target.kind !== "acp";
 }
 
+/** Whether each person signs in to it for themselves. */
+export function isPerUser({ target }: Pick<ServerDefinition, "target">): boolean {
+  return isRemote(target) && target.oauth !== undefined && target.oauth !== false
+    ? target.oauth.per === "user"
+    : false;
+}
+
 /** A target with its references filled in. */
 export interface ResolvedTarget<Target extends ServerTarget = ServerTarget> {
   target: Target;

@@ -35,7 +35,7 @@ import {
 } from "../../types/kinds.ts";
 import { loggerWith } from "../../types/logger.ts";
 import type { SessionServerConfig } from "../../types/server-config.ts";
-import type { ServerDefinition } from "../../types/server-definition.ts";
+import { isPerUser, type ServerDefinition } from "../../types/server-definition.ts";
 import type { BoardInGateway } from "../../types/gateway-port.ts";
 import type { Tool } from "../../types/tool.ts";
 import { requirePatterns } from "../../types/tool-pattern.ts";
@@ -92,7 +92,7 @@ export class SessionLayer {
 
   get beneath(): BoardBeneath {
     const { cwd, additionalDirectories = [], tools, rateLimit, sendMcpMessage } = this.#given;
-    const { hidesRefused = false } = this.#given;
+    const { hidesRefused = false, person } = this.#given;
     return {
       core: this.#base,
       session: { id: this.id, approval: tools?.approval, rateLimit },
@@ -100,6 +100,7 @@ export class SessionLayer {
       timeoutOf: timeoutOf(this.#given),
       sendMcpMessage,
       hidesRefused,
+      person,
     };
   }
 
@@ -202,11 +203,18 @@ export class SessionLayer {
     return sessionLimits(guard, this.#base.options.env ?? process.env);
   }
 
-  /** Without `scope`: in the session they are servers like any other. */
+  /** Those that are not shared. Without `scope`: in the session they are servers like any other. */
   #perSession(servers: readonly ServerDefinition[]): ServerDefinition[] {
-    return servers.flatMap(({ scope, ...definition }) =>
-      scope === "session" && this.hasPerSession ? [definition] : [],
-    );
+    return servers.flatMap(({ scope, ...definition }) => {
+      const isPersons = this.#isPersons(definition);
+      if (isPersons && this.#given.person === false) return [];
+      return (scope === "session" ? this.hasPerSession : isPersons) ? [definition] : [];
+    });
+  }
+
+  /** Whether people have it for themselves, and not the agent's own user. */
+  #isPersons(definition: Pick<ServerDefinition, "target">): boolean {
+    return this.#given.person !== undefined && isPerUser(definition);
   }
 
   /** The session's own servers and, for the names of tools, those of the agent that it shares. */
@@ -217,7 +225,9 @@ export class SessionLayer {
   ): Configuration {
     const names = new Set(brought.map(({ name }) => name));
     const isFree = ({ name }: ServerDefinition): boolean => !names.has(name);
-    const shared = agent.servers.filter(({ scope }) => scope !== "session");
+    const shared = agent.servers.filter(
+      (each) => each.scope !== "session" && !this.#isPersons(each),
+    );
     const definitions = [...this.#perSession(agent.servers).filter(isFree), ...brought];
     const servers = [...shared.filter(isFree), ...definitions];
     const { cwd } = this.#given;
@@ -265,6 +275,14 @@ const KINDS: Kinds<SessionOptions> = {
   sendMcpMessage: FUNCTION,
   additionalDirectories: TEXTS,
   perSession: FLAG,
+  person: [
+    "an object with an id and signInHint, or false",
+    (value) =>
+      value === false ||
+      (isJsonObject(value) &&
+        typeof value.id === "string" &&
+        typeof value.signInHint === "function"),
+  ],
   id: TEXT,
   native: LIST,
   approval: MODE,

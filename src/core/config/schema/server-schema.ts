@@ -102,6 +102,12 @@ const oauth = either(
           default: "authorization_code",
         })
         .optional(),
+      per: oneOf(["user"])
+        .describe(
+          "Each caller of a gateway signs in for themselves, and has a connection and tools of their own.",
+          { see: "sign-in.md#each-person-for-themselves" },
+        )
+        .optional(),
       clientId: resolvable()
         .describe(
           "A client that you registered, with the redirect URI `http://127.0.0.1/callback`.",

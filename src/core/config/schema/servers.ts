@@ -109,7 +109,7 @@ export function connectionIssues(server: PlainServer, path: KeyPath): Issue[] {
     if (command === undefined && url === undefined) {
       return [atKey(path, 'has neither "command" nor "url"; expected one of them')];
     }
-    return ambiguityIssues({ ...server }, path);
+    return [...ambiguityIssues({ ...server }, path), ...perUserIssues(server, path)];
   }
   if (transport === "stdio" && command === undefined) {
     return [atKey(path, 'has the transport stdio and no "command"; expected one')];
@@ -117,7 +117,23 @@ export function connectionIssues(server: PlainServer, path: KeyPath): Issue[] {
   if (transport !== "stdio" && url === undefined) {
     return [atKey(path, `has the transport ${transport} and no "url"; expected one`)];
   }
-  return [];
+  return perUserIssues(server, path);
+}
+
+/** A server to which people sign in for themselves must not have credentials that all of them would share. */
+function perUserIssues({ oauth, auth, headers = {} }: PlainServer, path: KeyPath): Issue[] {
+  if (typeof oauth !== "object" || oauth.per !== "user") return [];
+  const shared =
+    auth !== undefined
+      ? '"auth"'
+      : Object.keys(headers).some((name) => name.toLowerCase() === "authorization")
+        ? 'an Authorization header in "headers"'
+        : oauth.grant === "client_credentials"
+          ? 'the grant "client_credentials"'
+          : undefined;
+  if (shared === undefined) return [];
+  const problem = `contradicts ${shared}, which everybody would use; expected only one of them`;
+  return [atValue([...path, "oauth", "per"], problem)];
 }
 
 /** Takes a server as written, even one that is wrong in other ways too. */

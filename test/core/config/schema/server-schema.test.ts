@@ -55,6 +55,14 @@ describe("a wrong server", () => {
       `7:51  ${DOCS}.workingDir  contradicts "cwd"; expected only one of them`,
     ],
     [
+      `url: "https://a.b", oauth: { per: "user", grant: "client_credentials" }`,
+      `7:47  ${DOCS}.oauth.per  contradicts the grant "client_credentials", which everybody would use; expected only one of them`,
+    ],
+    [
+      `url: "https://a.b", headers: { authorization: "Bearer \${T}" }, oauth: { per: "user" }`,
+      `7:90  ${DOCS}.oauth.per  contradicts an Authorization header in "headers", which everybody would use; expected only one of them`,
+    ],
+    [
       "command: ''",
       `7:22  ${DOCS}.command  is an empty string; expected a string that is not empty`,
     ],
