@@ -18,6 +18,9 @@ export interface AddToken {
   deny?: string[];
   approval?: ApprovalMode;
   rateLimit?: number;
+  callsPerMinute?: number;
+  callsPerDay?: number;
+  concurrentCalls?: number;
   /** Milliseconds that it is valid. */
   expires?: number;
 }
@@ -99,6 +102,27 @@ export const COMMANDS = [
             value: "n",
             about: "requests per minute",
             read: wholeNumber(1, MOST_PER_MINUTE, "a number of requests per minute"),
+          },
+          callsPerMinute: {
+            kind: "value",
+            name: "--calls-per-minute",
+            value: "n",
+            about: "calls of tools, reads and prompts per minute",
+            read: wholeNumber(1, MOST_PER_MINUTE, "a number of calls per minute"),
+          },
+          callsPerDay: {
+            kind: "value",
+            name: "--calls-per-day",
+            value: "n",
+            about: "the same from midnight to midnight, UTC",
+            read: wholeNumber(1, MOST_PER_MINUTE, "a number of calls per day"),
+          },
+          concurrentCalls: {
+            kind: "value",
+            name: "--concurrent-calls",
+            value: "n",
+            about: "the same at a time",
+            read: wholeNumber(1, MOST_PER_MINUTE, "a number of calls at a time"),
           },
           expires: {
             kind: "value",

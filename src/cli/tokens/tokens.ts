@@ -23,6 +23,7 @@ import {
   policyOf,
   seesContent,
 } from "../../serve/gateway/access/token-terms.ts";
+import { usedToday } from "../../serve/gateway/quotas.ts";
 import { localTime } from "../terminal/local-time.ts";
 import { type Column, renderTable } from "../terminal/table.ts";
 import type { AddToken, TokensRequest } from "./command.ts";
@@ -37,11 +38,14 @@ const COLUMNS: readonly Column[] = [
 ];
 
 export async function runTokens({ action }: TokensRequest, context: CliContext): Promise<number> {
-  return withSharedState(context, async ({ tokens }) => {
+  return withSharedState(context, async ({ tokens, usage }) => {
     switch (action.kind) {
-      case "list":
-        listTokens(await tokens.list(), tokens.defaultFile, context);
+      case "list": {
+        const all = await tokens.list();
+        const used = await usedToday(all, usage);
+        listTokens(all, used, tokens.defaultFile, context);
         break;
+      }
       case "add":
         await addToken(action, tokens, context);
         break;
@@ -131,16 +135,23 @@ async function checkAgents(context: CliContext): Promise<void> {
 
 function listTokens(
   all: readonly GatewayToken[],
+  used: ReadonlyMap<string, number>,
   defaultFile: string,
   { clock, screen, options }: CliContext,
 ): void {
-  if (options.json) return screen.json({ tokens: all.map(toJson), defaultFile });
+  if (options.json) {
+    const tokens = all.map((token) => {
+      const callsToday = used.get(token.id);
+      return { ...toJson(token), ...(callsToday !== undefined && { callsToday }) };
+    });
+    return screen.json({ tokens, defaultFile });
+  }
   const rows = all.map((token) => ({
     cells: [
       token.name,
       token.id,
       token.agents?.join(", ") ?? "all",
-      limitsOf(token.policy).join(", "),
+      limitsOf(token.policy, used.get(token.id)).join(", "),
       expiryOf(token, clock.now()),
       token.lastUsedAt === undefined ? "never" : localTime(token.lastUsedAt).slice(0, -3),
     ],

@@ -2,6 +2,7 @@
 
 import type { AskElsewhere } from "../../core/types/approval.ts";
 import type { BoardBase, BoardCallOptions } from "../../core/types/board.ts";
+import type { Caller } from "../../core/types/caller.ts";
 import type { Logger } from "../../core/types/logger.ts";
 import type { Clock } from "../../util/clock.ts";
 import type { JsonObject } from "../../core/types/json.ts";
@@ -79,7 +80,17 @@ export interface EndpointOptions {
   subscriptionPlaces?: Shares;
   /** Makes a span of each call. */
   spans?: Spans;
+  /** Counts the calls, reads and prompts of each caller. Absent: nobody has a quota. */
+  countCall?: CountCall;
 }
+
+/** Undefined for a caller without a quota. */
+export type CountCall = (
+  caller: Caller,
+) => CountedCall | undefined | Promise<CountedCall | undefined>;
+
+/** `refused`: why it may not be made, in words for a model. `end`: to be called when it has ended. */
+export type CountedCall = { refused: string } | { end: () => void };
 
 export interface EndpointContext extends EndpointOptions {
   readonly subscriptionPlaces: Shares;

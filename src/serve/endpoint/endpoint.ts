@@ -7,6 +7,7 @@ import { oneLine } from "../../util/text.ts";
 import { Changes } from "./changes.ts";
 import { Client, type ClientOptions, type Exchange, type Send } from "./client.ts";
 import type { EndpointBoard, EndpointContext, EndpointOptions } from "./context.ts";
+import { counted } from "./counted.ts";
 import { LogMessages } from "./log-messages.ts";
 import { type Answer, refuse, RPC, type RpcNotification, type RpcRequest } from "./message.ts";
 import { ServedContent } from "./methods/content.ts";
@@ -245,6 +246,21 @@ export class Endpoint {
     this.#logs.close();
   }
 
+  /** What a quota counts besides calls of tools. What the board says about itself is free. */
+  #counted(method: Method): Method {
+    const { countCall } = this.#context;
+    if (countCall === undefined) return method;
+    return (exchange) =>
+      isOwnResource(exchange.request.params["uri"])
+        ? method(exchange)
+        : counted(
+            exchange,
+            countCall,
+            () => method(exchange),
+            (text) => refuse(RPC.internalError, text, { code: "RATE_LIMITED" }),
+          );
+  }
+
   #describeMethods(): Record<"legacy" | "modern", ReadonlyMap<string, Method>> {
     const context = this.#context;
     const content = this.#content;
@@ -259,9 +275,9 @@ export class Endpoint {
       ],
       ["resources/list", (exchange) => content.listResources(exchange)],
       ["resources/templates/list", (exchange) => content.listTemplates(exchange)],
-      ["resources/read", (exchange) => content.read(exchange)],
+      ["resources/read", this.#counted((exchange) => content.read(exchange))],
       ["prompts/list", (exchange) => content.listPrompts(exchange)],
-      ["prompts/get", (exchange) => content.getPrompt(exchange)],
+      ["prompts/get", this.#counted((exchange) => content.getPrompt(exchange))],
       ["completion/complete", (exchange) => content.complete(exchange)],
     ];
     return {

@@ -19,6 +19,7 @@ import { canonicalJson } from "../../util/canonical-json.ts";
 import { Shares } from "../../util/shares.ts";
 import type { Timer } from "../../util/clock.ts";
 import type { AdmittedCaller } from "./access/admission.ts";
+import type { Quotas } from "./quotas.ts";
 
 export interface GatewayAgentsOptions extends Omit<
   EndpointOptions,
@@ -34,6 +35,8 @@ export interface GatewayAgentsOptions extends Omit<
   idleMs: number;
   /** How many sessions of one agent may have servers of their own. One caller has a quarter of them. */
   sessionServers: number;
+  /** How many calls each caller may make. Absent: as many as they like. */
+  quotas?: Pick<Quotas, "of">;
 }
 
 /** For clients of others than the owner, in place of the reason, which names files. */
@@ -331,6 +334,7 @@ export class ServedAgent {
       Pick<EndpointOptions, "about" | "onRoots" | "mayLogForOthers" | "isForOthers">
     > = {},
   ): Endpoint {
+    const { quotas } = this.#options;
     const { sealer, newId, clock, logger, approvals, spans, search } = this.#options;
     const { keepsApps } = this.#opened;
     const about = (): string | undefined => this.#aboutFor(true, false, false);
@@ -341,6 +345,7 @@ export class ServedAgent {
       board,
       agent: this.id,
       subscriptionPlaces: places,
+      ...(quotas && { countCall: quotas.of(this.id) }),
       ...given,
       ...ofSession,
     });

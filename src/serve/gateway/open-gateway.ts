@@ -63,6 +63,7 @@ import { PageFiles } from "./page/page-files.ts";
 import type { ProviderSignIn } from "./page/provider-sign-in.ts";
 import { VISITOR, Visitors } from "./page/visitors.ts";
 import type { ApplicationFacts, Role } from "./page/wire.ts";
+import { Quotas } from "./quotas.ts";
 import { HealthLines } from "./monitoring/state-health.ts";
 import { RecentLogs } from "./monitoring/recent-logs.ts";
 import { Monitoring } from "./monitoring/monitoring.ts";
@@ -264,6 +265,11 @@ async function openParts(options: OpenGatewayOptions, undo: UndoSteps): Promise<
     ...(options.search && { search: true }),
     idleMs: settings.sessionTimeout,
     sessionServers: settings.limits.sessionServers,
+    quotas: new Quotas({
+      settings: settings.quotas ?? { agents: {} },
+      state,
+      onRefused: () => monitoring.refusedCall(),
+    }),
     onSession: (id, board) => monitoring.watchSession(id, board),
     open: async (id) => {
       if (!agentIds.includes(id)) return undefined;

@@ -149,7 +149,8 @@ describe("plugboard tokens", () => {
     const tokens = store();
     await tokens.ensureDefault();
     const { text, token } = await tokens.add({ name: "ci", agents: ["a", "b"] });
-    const policy = { tools: { deny: ["x/*"] }, rateLimit: 5, owner: true };
+    const quota = { concurrentCalls: 1 };
+    const policy = { tools: { deny: ["x/*"] }, rateLimit: 5, quota, owner: true };
     const short = await tokens.add({ name: "short", policy, expiresAt: clock.now() + 60_000 });
     tokens.find(text);
     await tokens.close();
@@ -160,7 +161,7 @@ describe("plugboard tokens", () => {
       "NAME | ID | AGENTS | LIMITS | EXPIRES | LAST USED",
       "default | default | all | never | never",
       `ci | ${token.id} | a, b | never | ${used}`,
-      `short | ${short.token.id} | all | deny x/*, 5/min, owner | ${minute(clock.now() + 60_000)} | never`,
+      `short | ${short.token.id} | all | deny x/*, 5/min, 1 call at a time, owner | ${minute(clock.now() + 60_000)} | never`,
       "",
     ]);
     expect(stderr).toBe(`the token default is in ${tokens.defaultFile}\n`);

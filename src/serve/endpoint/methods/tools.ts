@@ -8,6 +8,7 @@ import { type CallOutcome, canonicalName, needsTask, type Tool } from "../../../
 import { abortSignalOf, type LightSignal } from "../../../util/abort.ts";
 import { type Exchange, showsApps } from "../client.ts";
 import type { EndpointBoard, EndpointContext } from "../context.ts";
+import { counted } from "../counted.ts";
 import { type Answer, invalidParams, refuse, RPC } from "../message.ts";
 import { servedAppUri } from "../names.ts";
 import { pageOf } from "../pages.ts";
@@ -174,6 +175,21 @@ export function callTool(
   const { name, arguments: args = {} } = called;
   if (typeof name !== "string") return invalidParams("name is not a text");
   if (!isJsonObject(args)) return invalidParams("arguments is not an object");
+  const make = (): Answer | Promise<Answer> => makeCall(exchange, context, name, args);
+  return context.countCall === undefined
+    ? make()
+    : counted(exchange, context.countCall, make, (text) => {
+        exchange.failure = { code: "RATE_LIMITED", message: text };
+        return { result: { content: [{ type: "text", text }], isError: true } };
+      });
+}
+
+function makeCall(
+  exchange: Exchange,
+  context: EndpointContext,
+  name: string,
+  args: JsonObject,
+): Promise<Answer> {
   const progress = reportProgress(exchange, context.clock);
   const options: BoardCallOptions = {
     callId: exchange.callId,

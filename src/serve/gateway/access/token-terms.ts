@@ -4,12 +4,16 @@ import type { TokenPolicy } from "../../../core/types/caller.ts";
 import type { ApprovalMode } from "../../../core/types/guard-settings.ts";
 import type { GatewayToken } from "../../../core/types/shared-state.ts";
 import { meansContent } from "../../../core/types/tool-pattern.ts";
+import { plural } from "../../../util/text.ts";
 
 export interface TokenTerms {
   allow?: string[];
   deny?: string[];
   approval?: ApprovalMode;
   rateLimit?: number;
+  callsPerMinute?: number;
+  callsPerDay?: number;
+  concurrentCalls?: number;
   /** Tools marked `ownerOnly` may be called. */
   owner?: boolean;
 }
@@ -19,25 +23,46 @@ export function policyOf({
   deny,
   approval,
   rateLimit,
+  callsPerMinute,
+  callsPerDay,
+  concurrentCalls,
   owner,
 }: TokenTerms): TokenPolicy | undefined {
+  const quota = {
+    ...(callsPerMinute !== undefined && { callsPerMinute }),
+    ...(callsPerDay !== undefined && { callsPerDay }),
+    ...(concurrentCalls !== undefined && { concurrentCalls }),
+  };
   const tools = { ...(allow && { allow }), ...(deny && { deny }), ...(approval && { approval }) };
   const policy: TokenPolicy = {
     ...(Object.keys(tools).length > 0 && { tools }),
     ...(rateLimit !== undefined && { rateLimit }),
+    ...(Object.keys(quota).length > 0 && { quota }),
     ...(owner && { owner }),
   };
   return Object.keys(policy).length > 0 ? policy : undefined;
 }
 
-/** In words, one after another. Empty: no limits but those of the configuration. */
-export function limitsOf({ tools = {}, rateLimit, owner }: TokenPolicy = {}): string[] {
+/**
+ * In words, one after another. Empty: no limits but those of the configuration. `used` are the calls of today, if they are
+ * known.
+ */
+export function limitsOf(
+  { tools = {}, rateLimit, quota = {}, owner }: TokenPolicy = {},
+  used?: number,
+): string[] {
+  const { callsPerMinute, callsPerDay, concurrentCalls } = quota;
+  const perDay =
+    used === undefined ? `${callsPerDay} calls/day` : `${used} of ${callsPerDay} calls today`;
   return [
     ...(tools.allow ?? []).map((pattern) => `allow ${pattern}`),
     ...(seesContent(tools) ? [] : ["no resources or prompts"]),
     ...(tools.deny ?? []).map((pattern) => `deny ${pattern}`),
     ...(tools.approval === undefined ? [] : [`approval ${tools.approval}`]),
     ...(rateLimit === undefined ? [] : [rateLimit === false ? "no rate" : `${rateLimit}/min`]),
+    ...(callsPerMinute === undefined ? [] : [`${callsPerMinute} calls/min`]),
+    ...(callsPerDay === undefined ? [] : [perDay]),
+    ...(concurrentCalls === undefined ? [] : [`${plural(concurrentCalls, "call")} at a time`]),
     ...(owner ? ["owner"] : []),
   ];
 }

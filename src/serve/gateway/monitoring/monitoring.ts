@@ -87,7 +87,7 @@ type RequestRefusal =
   | "connections";
 
 /** Why a request or a call was refused. */
-type RefusalKind = RequestRefusal | "policy" | "approval" | "pins" | "call-rate";
+type RefusalKind = RequestRefusal | "policy" | "approval" | "pins" | "call-rate" | "quota";
 
 /** Calls that the guard refused, by the code of their failure. */
 const GUARD_REFUSALS: Readonly<Record<string, RefusalKind>> = {
@@ -309,6 +309,11 @@ export class Monitoring {
     const who = { ...(refusal.caller !== undefined && { caller: refusal.caller }), path, from };
     this.events.add("refusal", { kind, status: refusal.status, ...who });
     this.#lines.say("refusal", `refused: ${REFUSAL_LINES[kind]}`, who);
+  }
+
+  /** A caller has used up a quota. */
+  refusedCall(): void {
+    this.#refuse("quota");
   }
 
   /** A connection was refused before there was a request. */

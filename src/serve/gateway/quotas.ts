@@ -1,0 +1,109 @@
+// How many calls each caller may make: in a minute, on a day, at a time. That of a token comes first, then that of the agent, then
+// that of everybody.
+
+import type { CountCall, CountedCall } from "../endpoint/context.ts";
+import { type Caller, type CallQuota, DEFAULT_TOKEN_CALLER } from "../../core/types/caller.ts";
+import type { QuotaSettings } from "../../core/types/gateway-settings.ts";
+import type { GatewayToken, SharedState } from "../../core/types/shared-state.ts";
+import { plural } from "../../util/text.ts";
+
+export interface QuotasOptions {
+  settings: QuotaSettings;
+  state: Pick<SharedState, "limits" | "usage" | "tokens">;
+  /** Is told of each call that is refused. */
+  onRefused: () => void;
+}
+
+/** A quota, and whose calls it counts. */
+interface Counted {
+  key: string;
+  quota: CallQuota;
+}
+
+export class Quotas {
+  readonly #options: QuotasOptions;
+
+  constructor(options: QuotasOptions) {
+    this.#options = options;
+  }
+
+  /** For the endpoints of one agent. */
+  of(agent: string): CountCall {
+    return (caller) => {
+      const counted = this.#find(caller, agent);
+      return counted && this.#begin(counted);
+    };
+  }
+
+  /** Whoever can read the token that the gateway made is its owner, and has no quota. */
+  #find({ id }: Caller, agent: string): Counted | undefined {
+    const { settings, state } = this.#options;
+    if (id === DEFAULT_TOKEN_CALLER) return undefined;
+    const own = id.startsWith("token:")
+      ? state.tokens.current(id.slice("token:".length))?.policy?.quota
+      : undefined;
+    if (own !== undefined) return { key: usageKey(id), quota: own };
+    const ofAgent = Object.hasOwn(settings.agents, agent) ? settings.agents[agent] : undefined;
+    if (ofAgent !== undefined) return { key: usageKey(id, agent), quota: ofAgent };
+    return settings.all && { key: usageKey(id), quota: settings.all };
+  }
+
+  async #begin({ key, quota }: Counted): Promise<CountedCall> {
+    const { limits, usage } = this.#options.state;
+    const { callsPerMinute, callsPerDay, concurrentCalls } = quota;
+    const leave =
+      concurrentCalls === undefined ? noPlace : await limits.enter(key, concurrentCalls);
+    if (leave === undefined) {
+      const most = plural(concurrentCalls ?? 0, "call");
+      return this.#refuse(
+        `You may have ${most} at a time, and you have as many; wait until one has ended.`,
+      );
+    }
+    const buckets = callsPerMinute === undefined ? [] : [{ key, perMinute: callsPerMinute }];
+    const delay = buckets.length === 0 ? undefined : await limits.take(buckets, 0);
+    if (delay !== undefined) {
+      leave();
+      const seconds = Math.max(1, Math.ceil(Math.max(...delay.waits) / 1000));
+      return this.#refuse(
+        `You have used your ${numbered(callsPerMinute ?? 0)} for this minute; try again in ${seconds} s.`,
+      );
+    }
+    if (callsPerDay !== undefined && !(await usage.use(key, callsPerDay))) {
+      leave();
+      if (buckets.length > 0) limits.giveBack(buckets);
+      return this.#refuse(
+        `You have used your ${numbered(callsPerDay)} for today; the count starts again at 00:00 UTC.`,
+      );
+    }
+    return { end: leave };
+  }
+
+  #refuse(refused: string): CountedCall {
+    this.#options.onRefused();
+    return { refused };
+  }
+}
+
+function noPlace(): void {}
+
+/** What the calls of a caller are counted under. `agent`: only those to one agent. */
+function usageKey(caller: string, agent?: string): string {
+  return agent === undefined ? `calls ${caller}` : `calls ${caller} of ${agent}`;
+}
+
+/** What tokens with a quota for each day have used today, by their ids. */
+export async function usedToday(
+  tokens: readonly GatewayToken[],
+  usage: Pick<SharedState["usage"], "today">,
+): Promise<Map<string, number>> {
+  const ids = tokens.flatMap(({ id, policy }) => (policy?.quota?.callsPerDay ? [id] : []));
+  if (ids.length === 0) return new Map();
+  const used = await usage.today(ids.map((id) => usageKey(`token:${id}`)));
+  return new Map(ids.map((id) => [id, used.get(usageKey(`token:${id}`)) ?? 0]));
+}
+
+/** `1 000 calls` */
+function numbered(calls: number): string {
+  const digits = String(calls).replaceAll(/\B(?=(?:\d{3})+$)/g, " ");
+  return `${digits} ${calls === 1 ? "call" : "calls"}`;
+}
