@@ -25,8 +25,8 @@ import { untilInterrupted } from "../lifetime.ts";
 import { findSource } from "../find-source.ts";
 import type { RestartRequest } from "./command.ts";
 
-/** Calls in flight have 10 seconds to finish, and the servers some more to stop. */
-const LONGEST_STOP_MS = 30_000;
+/** Load balancers have up to 15 seconds to notice, calls in flight 30 to finish, and the servers some more to stop. */
+const LONGEST_STOP_MS = 65_000;
 /** After this long, the person is told why the command waits. */
 const PATIENCE_MS = 1500;
 const LOOK_MS = 50;

@@ -21,7 +21,7 @@ import type { GatewayAgents, ServedAgent } from "./agents.ts";
 import { Connections, MOST_STRANGERS } from "./connections.ts";
 
 /** How long calls may still take once the gateway is told to stop. */
-export const DRAIN_MS = 10_000;
+export const DRAIN_MS = 30_000;
 /** How long a connection stays open on which a client may just be sending its next request. Without one, nothing waits. */
 export const LAST_REQUEST_MS = 1000;
 /** How long a client may take to read its last answer. */
@@ -111,6 +111,8 @@ type RouteKind = "mcp" | "health" | "monitoring" | "open" | "page" | "none";
 
 type GatewayState =
   | { kind: "serving" }
+  /** `/readyz` says no, and everything is served as before: whoever balances load has time to notice. */
+  | { kind: "leaving" }
   /** No new connections. A request on an old one is answered, and is the last one there. */
   | { kind: "draining" };
 
@@ -162,7 +164,9 @@ export class Gateway {
     );
     this.#server.on("secureConnection", (socket: Socket) => connections.secured(socket));
     // Bytes that are not HTTP, or a client that hangs up in the middle of a request.
-    this.#server.on("clientError", (_error, socket) => {
+    this.#server.on("clientError", (error, socket) => {
+      // Somebody who hangs up, as clients behind a proxy do when they end a stream, has sent nothing wrong.
+      if (hasErrorCode(error, "ECONNRESET")) return socket.destroy();
       options.watcher?.refusedConnection("malformed");
       // Somebody who never hangs up would otherwise keep the connection, and with enough of them everybody else out.
       const hangUp = (): unknown => socket.destroy();
@@ -194,6 +198,11 @@ export class Gateway {
 
   get isReady(): boolean {
     return this.#state.kind === "serving";
+  }
+
+  /** Says that it is not ready any more. Requests are answered as before, each the last one on its connection. */
+  leave(): void {
+    if (this.#state.kind === "serving") this.#state = { kind: "leaving" };
   }
 
   /** Stops taking requests, lets calls in flight finish, and closes every connection. */
@@ -286,7 +295,7 @@ export class Gateway {
       else reply.destroy();
     } finally {
       this.#inFlight -= 1;
-      if (this.#inFlight === 0 && !this.isReady) this.#idle.resolve();
+      if (this.#inFlight === 0 && this.#state.kind === "draining") this.#idle.resolve();
       this.#options.watcher?.answered(kind, reply.statusCode);
     }
   }

@@ -188,6 +188,7 @@ async function openLocked(given: LoggedOptions, undo: UndoSteps): Promise<Opened
     });
   await writeNote();
   undo.add(async () => {
+    await leave(http, options);
     approvals.close();
     monitoring.events.close();
     agents.endStreams();
@@ -310,6 +311,7 @@ async function listen(
     channel?.drain();
     await Promise.all([http?.gateway.close(), channel && drained(channel, options)]);
     await channel?.close();
+    await http?.closeAccess();
   });
   if (options.http !== false) opened.http = await openHttp(options, parts, undo);
   const address = channelAddress(options);
@@ -492,6 +494,23 @@ interface ListeningHttp {
   sessions: Sessions;
   address: AddressInfo;
   newPageLink: (role: Role) => string;
+  /** When nobody is let in any more. */
+  closeAccess: () => Promise<void>;
+}
+
+/** Says that it is not ready any more, and gives load balancers the time to notice. */
+async function leave(
+  http: ListeningHttp | undefined,
+  { settings, clock, logger }: OpenGatewayOptions,
+): Promise<void> {
+  const { stopDelay } = settings;
+  if (http === undefined) return;
+  http.gateway.leave();
+  if (stopDelay === 0) return;
+  logger.info(`stopping: answers for ${duration(stopDelay)} more, and is not ready any more`, {
+    visit: "gateway",
+  });
+  await pause(clock, stopDelay, NEVER);
 }
 
 /** Resolves when no attached command waits for anything, or the time for that is over. */
@@ -545,7 +564,6 @@ async function openHttp(
     network,
     onProblem: (message) => logger.warn(message),
   });
-  undo.add(() => access.close());
   const tls = settings.tls && (await readTls(settings.tls, clock));
   if (tls?.warning !== undefined) logger.warn(tls.warning);
   const page = openPage(options, parts, undo);
@@ -578,7 +596,7 @@ async function openHttp(
   });
   const address = await gateway.listen();
   const newPageLink = page.opened(urlOf(address, settings), localUrl(address, settings));
-  return { gateway, sessions, address, newPageLink };
+  return { gateway, sessions, address, newPageLink, closeAccess: () => access.close() };
 }
 
 /** That of the gateway, and what agents have configured in its place. */

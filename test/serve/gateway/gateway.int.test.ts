@@ -196,6 +196,59 @@ it("whoever sends what is not HTTP cannot keep the connection by never hanging u
   expect(error).toMatchObject({ code: expect.stringMatching(/ECONNRESET|EPIPE/) as string });
 });
 
+it("whoever hangs up in the middle of a stream has sent nothing malformed", async () => {
+  const refused: string[] = [];
+  const { url } = await openGateway(
+    { servers: {} },
+    { onRefusedConnection: (kind) => refused.push(kind) },
+  );
+  const open = () => connect(Number(url.port), url.hostname).on("error", () => {});
+  const { headers } = await post(url, legacy("initialize", INITIALIZE), { "x-caller": "a" });
+  const stream = open();
+  const session = `X-Caller: a\r\nMcp-Session-Id: ${headers.get("mcp-session-id")}`;
+  stream.write(`GET /mcp HTTP/1.1\r\nHost: x\r\n${session}\r\nAccept: text/event-stream\r\n\r\n`);
+  expect(String(await once(stream, "data"))).toContain("200 OK");
+  stream.resetAndDestroy();
+  await once(stream, "close");
+  const garbage = open().resume();
+  garbage.write("GARBAGE\r\n\r\n");
+  await once(garbage, "close");
+  expect(refused).toEqual(["malformed"]);
+});
+
+it("leaves first: not ready any more, and everything is served; then streams end complete and calls are answered", async () => {
+  const gateway = await openGateway({ servers: { counts: fixture("counts-calls") } });
+  const { url } = gateway;
+  const ready = new URL("/readyz", url);
+  const call = (tool: string) => {
+    const made = modern("tools/call", {
+      name: `mcp__counts__${tool}`,
+      arguments: tool === "hold" ? { key: "a" } : {},
+    });
+    return post(url, made.body, made.headers);
+  };
+  const listen = await send(url, LISTEN.body, LISTEN.headers);
+  const held = call("hold");
+  await eventually(() => gateway.board.status()[0]?.calls.inFlight === 1);
+  expect((await fetch(ready)).status).toBe(200);
+
+  gateway.gateway.leave();
+  expect((await fetch(ready)).status).toBe(503);
+  expect((await fetch(new URL("/healthz", url))).status).toBe(200);
+  const report = await call("report");
+  expect(report.message?.["result"].content[0].text).toContain('"now":1');
+  expect(report.headers.get("connection")).toBe("close");
+
+  const closed = gateway.close();
+  const events = await listen.text();
+  expect(events).toContain(`"id":${LISTEN.body["id"]}`);
+  expect(events).toContain('"result"');
+  await gateway.board.call("counts/release", {});
+  expect((await held).message?.["result"].content[0].text).toBe("a");
+  await closed;
+  await expect(fetch(ready)).rejects.toThrow("fetch failed");
+});
+
 it("stops at once where no connection is open on which a request could come", async () => {
   // What waits for this clock waits for ever.
   const gatewayClock: Clock = { ...systemClock, after: () => ({ cancel: () => {} }) };

@@ -29,7 +29,7 @@ export interface Rig {
   board: Board;
   sessions: Sessions;
   agents: GatewayAgents;
-  gateway: Pick<Gateway, "traffic">;
+  gateway: Pick<Gateway, "traffic" | "leave">;
   close(): Promise<void>;
 }
 
@@ -49,6 +49,7 @@ export interface RigOptions {
   sessionServers?: number;
   /** The time of the gateway itself, for what it looks at every second. */
   gatewayClock?: Clock;
+  onRefusedConnection?: (kind: string) => void;
 }
 
 export const workspace = tmpdir();
@@ -106,6 +107,10 @@ export async function openGateway(config: BoardConfig, options: RigOptions = {})
   const stopClock = new MovableClock();
   const { gatewayClock = stopClock } = options;
   const gateway = new Gateway({
+    watcher: {
+      answered: () => {},
+      refusedConnection: (kind) => options.onRefusedConnection?.(kind),
+    },
     host: "127.0.0.1",
     port,
     maxHeaderBytes: 64_000,
