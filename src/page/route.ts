@@ -3,7 +3,7 @@
 
 import { signal } from "@preact/signals";
 
-const KEY = /^#k=([\w-]{20,100})$/;
+const KEY = /^#k=([\w-]{20,200})$/;
 
 export interface Route {
   view: string;

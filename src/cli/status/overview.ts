@@ -52,6 +52,7 @@ export async function runOverview(context: CliContext, isCheck = false): Promise
       const plan = planFor(opened.agent, opened.board);
       const lines = [
         heading(opened, gateway, context),
+        ...fleetLines(gateway?.fleet, context),
         "",
         ...overviewTable(opened.board, context, readyMs, plan),
         ...leftLines(opened.board.status(), leavesCached, context),
@@ -220,6 +221,23 @@ function heading(
   return paint("dim", `${from}${name}${source.kind === "demo" ? "" : `, ${whose}`}`);
 }
 
+/** The gateways that share a state with this one, and what is wrong with them. */
+function fleetLines(fleet: GatewayStatus["fleet"], { screen }: CliContext): string[] {
+  if (fleet === undefined) return [];
+  const { paint } = screen.terminal.out;
+  const names = fleet.replicas.map(
+    ({ name, configuration = "unknown", isOwn }) =>
+      `${visible(name)}${isOwn ? " (this one)" : ""}, configuration ${configuration}`,
+  );
+  return [
+    paint(
+      "dim",
+      `one of ${plural(names.length, "gateway")} that share a state: ${names.join("; ")}`,
+    ),
+    ...fleet.problems.map((each) => paint("yellow", visible(each))),
+  ];
+}
+
 /** `the servers of the gateway (pid 4711, for 2 h) but for files; attached: acp (pid 5012)` */
 function gatewayWords(
   { pid, since, attached }: GatewayStatus,
@@ -271,7 +289,12 @@ function overviewJson(
           },
     agent: agent.agentId,
     ...(gateway && {
-      gateway: { pid: gateway.pid, since: gateway.since, attached: gateway.attached },
+      gateway: {
+        pid: gateway.pid,
+        since: gateway.since,
+        attached: gateway.attached,
+        ...(gateway.fleet && { fleet: gateway.fleet }),
+      },
     }),
     servers: servers.map((server) => {
       const own = toolsOf(server, tools);

@@ -65,7 +65,7 @@ import type { BoardResources } from "../types/resource.ts";
 import type { SearchOptions, ToolHit } from "../types/search.ts";
 import type { SecretReview } from "../types/secret-use.ts";
 import type { ServerConfig } from "../types/server-config.ts";
-import type { ServerDefinition } from "../types/server-definition.ts";
+import { isRemote, type ServerDefinition } from "../types/server-definition.ts";
 import type { ServerLogLevel } from "../types/server-log.ts";
 import type { ServerState } from "../types/server-state.ts";
 import type { ServerStatus } from "../types/server-status.ts";
@@ -388,6 +388,18 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
       return this.#core.servers.own().map((entry) => this.#served(entry, words.get(entry.name)));
     },
     supervisor: (name: string): ServerSupervisor => this.#core.servers.named(name).supervisor,
+    /**
+     * Another gateway has seen that some server offers something else. Those that both reach over HTTP are asked again;
+     * programs are each gateway's own.
+     */
+    listAgain: async (): Promise<void> => {
+      const remote = this.#core.servers
+        .own()
+        .filter(({ definition }) => isRemote(definition.target))
+        .filter(({ supervisor: { state } }) => state.kind === "ready" || state.kind === "idle");
+      for (const { name } of remote) this.#core.listContentAgain(name);
+      await Promise.all(remote.map(({ supervisor }) => supervisor.refresh()));
+    },
     redactor: (): Pick<Redactor, "text" | "beginning"> => this.#core.redactor,
     /** The host's own tools, those of configured modules among them. */
     native: (): NativeTool[] =>

@@ -213,6 +213,15 @@ function Gateway(): VNode | null {
         <dd>
           <code>{facts.url}</code>
         </dd>
+        {facts.replica && (
+          <>
+            <dt>This gateway</dt>
+            <dd>
+              <code>{facts.replica}</code>, one of several. What you see here are its own servers
+              and calls
+            </dd>
+          </>
+        )}
         {facts.config && (
           <>
             <dt>Configuration</dt>

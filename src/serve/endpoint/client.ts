@@ -39,6 +39,8 @@ export interface ClientOptions {
   send: Send;
   /** Whether the client can answer a request of ours. Over HTTP it needs a session for that. */
   canBeAsked: boolean;
+  /** Names who asks among several gateways that may ask this client. */
+  tag?: string | undefined;
 }
 
 /** One request of a client, while it is being answered. */
@@ -80,9 +82,10 @@ export class Client {
   #questions = 0;
   #isGone = false;
   readonly #idPrefix: string;
+  readonly #questionPrefix: string;
   #calls = 0;
 
-  constructor({ era, caller, profile, send, canBeAsked }: ClientOptions) {
+  constructor({ era, caller, profile, send, canBeAsked, tag }: ClientOptions) {
     this.era = era;
     this.caller = caller;
     this.profile = profile;
@@ -90,6 +93,7 @@ export class Client {
     this.canBeAsked = canBeAsked;
     clients += 1;
     this.#idPrefix = `client-${clients}`;
+    this.#questionPrefix = tag === undefined ? "plugboard" : `plugboard-${tag}`;
   }
 
   /** The URIs that it has subscribed to, as it writes them. */
@@ -132,9 +136,11 @@ export class Client {
     this.#inFlight.take(id);
   }
 
-  /** The client no longer wants the answer to one of its requests. */
-  cancel(id: unknown): void {
-    this.#inFlight.get(id as RequestId)?.signal.abort();
+  /** The client no longer wants the answer to one of its requests. False if no such request is under way. */
+  cancel(id: unknown): boolean {
+    const exchange = this.#inFlight.get(id as RequestId);
+    exchange?.signal.abort();
+    return exchange !== undefined;
   }
 
   /** Asks the client something because of one of its calls. Never rejects. */
@@ -147,7 +153,7 @@ export class Client {
     if (!this.canBeAsked) return refuse(RPC.internalError, "the client cannot ask its user");
     if (signal.aborted) return refuse(RPC.internalError, "nobody waits for the answer");
     this.#questions += 1;
-    const id = `plugboard-${this.#questions}`;
+    const id = `${this.#questionPrefix}-${this.#questions}`;
     const asked = deferred<Answer>();
     const send = this.#sendFor(callId);
     const giveUp = (): void => {

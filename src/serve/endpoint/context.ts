@@ -45,6 +45,8 @@ export interface EndpointOptions {
   agent?: string;
   /** Seals what a client has to bring back. */
   sealer: Sealer;
+  /** Names this gateway among several that a client may come back to. */
+  home?: string | undefined;
   /** Makes ids that nobody can guess. */
   newId: () => string;
   clock: Clock;

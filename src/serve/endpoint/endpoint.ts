@@ -212,9 +212,25 @@ export class Endpoint {
     uris: readonly string[],
   ): Promise<void> {
     this.#roots?.changed(client);
+    await this.follow(client, logLevel, uris);
+  }
+
+  /** The client has this log level and these subscriptions from now on: it has set them elsewhere. */
+  async follow(
+    client: Client,
+    logLevel: string | undefined,
+    uris: readonly string[],
+  ): Promise<void> {
     if (logLevel !== undefined) this.#logs.restore(client, logLevel);
     const { subscriptionPlaces: places } = this.#context;
+    for (const uri of client.subscriptions) {
+      if (uris.includes(uri)) continue;
+      client.subscriptions.delete(uri);
+      places.giveBack(client.caller.id);
+      void this.#content.subscriptions.remove(uri);
+    }
     for (const uri of uris) {
+      if (client.subscriptions.has(uri)) continue;
       if (places.take(client.caller.id) !== undefined) return;
       const isThere = await this.#content.subscriptions.add(uri).then(
         () => true,
@@ -225,12 +241,13 @@ export class Endpoint {
     }
   }
 
-  /** Takes a notification. Unknown ones are dropped. */
-  notified(client: Client, { method, params }: RpcNotification): void {
-    if (method === "notifications/cancelled") client.cancel(params["requestId"]);
+  /** Takes a notification. Unknown ones are dropped. False if it is about a request that is not under way here. */
+  notified(client: Client, { method, params }: RpcNotification): boolean {
+    if (method === "notifications/cancelled") return client.cancel(params["requestId"]);
     if (method === "notifications/initialized" || method === "notifications/roots/list_changed") {
       this.#roots?.changed(client);
     }
+    return true;
   }
 
   /** The client can be asked now, without a request of its own. */

@@ -230,7 +230,7 @@ export class ServedAgent {
       giveBack();
       this.#close(served);
     });
-    return { endpoint: served.endpoint, release };
+    return { endpoint: served.endpoint, hasOwnServers: true, release };
   }
 
   /** The board of what a caller may do, who is not the owner. One for all who may do the same, closed when unused. */
@@ -335,12 +335,23 @@ export class ServedAgent {
     > = {},
   ): Endpoint {
     const { quotas } = this.#options;
-    const { sealer, newId, clock, logger, approvals, spans, search } = this.#options;
+    const { sealer, home, newId, clock, logger, approvals, spans, search } = this.#options;
     const { keepsApps } = this.#opened;
     const about = (): string | undefined => this.#aboutFor(true, false, false);
     const onApproval = approvals?.askFor(this.id);
     const places = this.#subscriptionPlaces;
-    const given = { sealer, newId, clock, logger, onApproval, about, keepsApps, spans, search };
+    const given = {
+      sealer,
+      home,
+      newId,
+      clock,
+      logger,
+      onApproval,
+      about,
+      keepsApps,
+      spans,
+      search,
+    };
     return new Endpoint({
       board,
       agent: this.id,

@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer } from "node:https";
 import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
 import type { McpEntry } from "../endpoint/http/entry.ts";
+import { type Refusal, sendRefusal } from "../endpoint/http/refusal.ts";
 import type { Sender, Sessions } from "../endpoint/http/sessions.ts";
 import type { TokenPolicy } from "../../core/types/caller.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
@@ -70,6 +71,10 @@ export interface GatewayOptions {
   sessions: Sessions;
   agents: Pick<GatewayAgents, "find">;
   defaultAgent: string;
+  /** It goes on without something. */
+  isDegraded?: () => boolean;
+  /** Hash of what it runs with, for whoever compares gateways. */
+  configuration?: () => string | undefined;
   /**
    * Decides whether a request may come in, before anything else is done with it. Undefined if it has answered the
    * request itself.
@@ -79,6 +84,8 @@ export interface GatewayOptions {
     reply: ServerResponse,
     agent?: string,
   ) => AdmittedCaller | undefined | Promise<AdmittedCaller | undefined>;
+  /** The gateways on other machines that share its state. */
+  replicas?: OtherGateways | undefined;
   /** Whether a caller is no longer let in with this policy: whatever is still open for it ends within a second. */
   isGone?: (caller: string, policy: TokenPolicy | undefined) => boolean;
   /** Checks that hold for every route, `/healthz` included. False if it has answered the request itself. */
@@ -93,6 +100,22 @@ export interface GatewayOptions {
   watcher?: GatewayWatcher;
   clock: Clock;
   logger: Logger;
+}
+
+export interface OtherGateways {
+  /** Who a request is for that another gateway has passed on. Undefined for what a client sent itself. */
+  forwardedIn(
+    request: IncomingMessage,
+    agent: string | undefined,
+  ): ForwardedCaller | Refusal | undefined;
+  /** Ends the streams that come from there. */
+  closeStreams(): void;
+}
+
+interface ForwardedCaller {
+  isAdmitted: true;
+  admitted: AdmittedCaller;
+  forwarded: NonNullable<Sender["forwarded"]>;
 }
 
 export interface GatewayPage {
@@ -212,6 +235,7 @@ export class Gateway {
     // Not the HTTP server's own `close`: it would cut connections on which a request is just arriving.
     const closed = new Promise((resolve) => NetServer.prototype.close.call(this.#server, resolve));
     sessions.closeStreams();
+    this.#options.replicas?.closeStreams();
     await within(clock, LAST_REQUEST_MS, closed);
     this.#server.closeIdleConnections();
     if (this.#inFlight > 0) {
@@ -257,12 +281,17 @@ export class Gateway {
   }
 
   /** False if there is no place for the caller's connection; then the request has been answered. */
-  #opened(request: IncomingMessage, reply: ServerResponse, admitted: AdmittedCaller): boolean {
+  #opened(
+    request: IncomingMessage,
+    reply: ServerResponse,
+    admitted: AdmittedCaller,
+    whose: string = admitted.caller.id,
+  ): boolean {
     const { socket } = request;
     // It went away while its token was checked, and will not say so again.
     if (socket.destroyed || reply.destroyed) return false;
     if (!this.#connections.isKnown(socket)) {
-      const shortage = this.#connections.admit(socket, admitted.caller.id);
+      const shortage = this.#connections.admit(socket, whose);
       if (shortage !== undefined) {
         this.#tooMany(reply, shortage, "connections");
         return false;
@@ -315,7 +344,15 @@ export class Gateway {
     if (!checkSource(request, reply)) return;
     if (path === "/healthz") return plain(reply, 200, "ok");
     if (path === "/readyz") {
-      return this.isReady ? plain(reply, 200, "ready") : plain(reply, 503, "stopping");
+      if (!this.isReady) return plain(reply, 503, "stopping");
+      // What is away for one gateway is most likely away for all: nobody is served if none says that it is ready.
+      const isDegraded = this.#options.isDegraded?.() === true;
+      const configuration = this.#options.configuration?.();
+      const lines = [
+        isDegraded ? "ready, degraded" : "ready",
+        ...(configuration === undefined ? [] : [`configuration ${configuration}`]),
+      ];
+      return plain(reply, 200, lines.join("\n"));
     }
     const agent = path === "/mcp" ? defaultAgent : agentIn(path);
     if (agent !== undefined) return this.#serveAgent(agent, request, reply);
@@ -362,32 +399,38 @@ export class Gateway {
   }
 
   #serveAgent(id: string, request: IncomingMessage, reply: ServerResponse): void | Promise<void> {
-    const { admit, agents, entry } = this.#options;
+    const { admit, agents, entry, replicas } = this.#options;
+    const passed = replicas?.forwardedIn(request, id);
+    if (passed?.isAdmitted === false) return sendRefusal(reply, passed);
+    const { forwarded } = passed ?? {};
     const serve = async (
       admitted: AdmittedCaller,
       agent: ServedAgent | undefined,
     ): Promise<void> => {
       if (agent === undefined) return plain(reply, 404, noAgent(id));
-      const { caller, policy, countMore, countBytes } = admitted;
+      const { caller, policy, expiresAt, countMore, countBytes } = admitted;
       // Not as many as there are connections: a call goes on without its connection.
       const shortage = this.#places.take(caller.id);
       if (shortage !== undefined) return this.#tooMany(reply, shortage, "requests");
       const endpointFor: Sender["endpointFor"] = (session) => agent.endpointFor(admitted, session);
       try {
-        const sender = { caller, agent: id, policy, endpointFor, countMore, countBytes };
-        await entry.handle(request, reply, sender);
+        const sender = { caller, agent: id, policy, expiresAt, endpointFor, countMore, countBytes };
+        await entry.handle(request, reply, forwarded ? { ...sender, forwarded } : sender);
       } finally {
         this.#places.giveBack(caller.id);
       }
     };
     const find = (admitted: AdmittedCaller | undefined): void | Promise<void> => {
-      if (admitted === undefined || !this.#opened(request, reply, admitted)) return undefined;
+      // The connections of another gateway carry the requests of all callers.
+      const whose = forwarded && "another gateway";
+      if (admitted === undefined || !this.#opened(request, reply, admitted, whose))
+        return undefined;
       const found = agents.find(id);
       return found instanceof Promise
         ? found.then((agent) => serve(admitted, agent))
         : serve(admitted, found);
     };
-    const admission = admit(request, reply, id);
+    const admission = passed?.admitted ?? admit(request, reply, id);
     return admission instanceof Promise ? admission.then(find) : find(admission);
   }
 }

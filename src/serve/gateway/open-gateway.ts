@@ -3,7 +3,7 @@
 
 import { randomBytes, randomUUID } from "node:crypto";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
+import { hostname, tmpdir } from "node:os";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ChannelAddress } from "../attach/greeting.ts";
@@ -27,7 +27,8 @@ import { joinReports, type ReloadReport } from "../../core/types/board.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import type { GatewaySettings } from "../../core/types/gateway-settings.ts";
 import type { Logger } from "../../core/types/logger.ts";
-import type { AuditTrail, SharedState } from "../../core/types/shared-state.ts";
+import type { KeyRing } from "../../core/types/key-ring.ts";
+import type { AuditTrail, Replicas, SharedState } from "../../core/types/shared-state.ts";
 import { auditIn } from "../../core/state/files/audit-file.ts";
 import { privateSocketPath } from "../../core/net/private-socket.ts";
 import { openFileState } from "../../core/state/files/open.ts";
@@ -64,6 +65,10 @@ import type { ProviderSignIn } from "./page/provider-sign-in.ts";
 import { VISITOR, Visitors } from "./page/visitors.ts";
 import type { ApplicationFacts, Role } from "./page/wire.ts";
 import { Quotas } from "./quotas.ts";
+import { configurationText, FleetWatch } from "./replicas/configuration.ts";
+import { OtherReplicas } from "./replicas/other-replicas.ts";
+import { SharedLists } from "./replicas/shared-lists.ts";
+import { Signatures } from "./replicas/signature.ts";
 import { HealthLines } from "./monitoring/state-health.ts";
 import { RecentLogs } from "./monitoring/recent-logs.ts";
 import { Monitoring } from "./monitoring/monitoring.ts";
@@ -76,6 +81,9 @@ const LOOK_MS = 20;
 /** The bytes of the large requests of one caller that are being answered; the largest request in any case. */
 const BODIES_OF_ONE = 64 * 1024 * 1024;
 const PAGE_FOLDER = fileURLToPath(new URL("../../ui", import.meta.url));
+
+/** Names all gateways that share a state, among those of a machine. */
+const FLEET = "fleet";
 
 const NEVER = new AbortController().signal;
 
@@ -165,7 +173,7 @@ async function openLocked(given: LoggedOptions, undo: UndoSteps): Promise<Opened
   const agentIds = [...given.agentIds];
   const options = { ...given, agentIds };
   const parts = await openParts(options, undo);
-  const { state, monitoring, agents, approvals } = parts;
+  const { state, monitoring, agents, approvals, fleet } = parts;
   const note = new GatewayNote();
   undo.add(() => note.remove());
   const { http, channel, address } = await listen(options, parts, undo);
@@ -174,6 +182,7 @@ async function openLocked(given: LoggedOptions, undo: UndoSteps): Promise<Opened
     inFlight: () => (http?.gateway.inFlight ?? 0) + channel.inFlight,
     ...(state.health && { health: state.health }),
     ...(http && { traffic: () => http.gateway.traffic, sessions: http.sessions }),
+    ...(state.replicas && { replicas: state.replicas, problems: () => fleet?.problems() ?? [] }),
     viewerOf: (admitted) => agents.viewerOf(admitted),
   });
   const writeNote = (): Promise<void> =>
@@ -187,6 +196,7 @@ async function openLocked(given: LoggedOptions, undo: UndoSteps): Promise<Opened
       });
     });
   await writeNote();
+  await announce(options, state);
   undo.add(async () => {
     await leave(http, options);
     approvals.close();
@@ -204,7 +214,11 @@ async function openLocked(given: LoggedOptions, undo: UndoSteps): Promise<Opened
       },
     }),
     monitoring,
-    reload: (ids) => reloadAgents(ids, options, parts),
+    async reload(ids) {
+      const report = await reloadAgents(ids, options, parts);
+      await announce(options, state);
+      return report;
+    },
     async writeNote() {
       if (!undo.hasBegun) await writeNote();
     },
@@ -212,10 +226,22 @@ async function openLocked(given: LoggedOptions, undo: UndoSteps): Promise<Opened
   };
 }
 
+/** Tells the other gateways what this one runs with by now. */
+async function announce(options: OpenGatewayOptions, { replicas }: SharedState): Promise<void> {
+  if (replicas === undefined) return;
+  const { settings, agentIds, readAgent } = options;
+  const read = await Promise.allSettled(agentIds.map((id) => readAgent(id)));
+  const agents = read.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
+  replicas.announce(configurationText(settings, agents, options));
+}
+
 interface GatewayParts {
   state: SharedState;
   monitoring: Monitoring;
   sealer: Sealer;
+  /** The gateways on other machines that share the state. */
+  replicas: OtherReplicas | undefined;
+  fleet: FleetWatch | undefined;
   approvals: WaitingApprovals;
   agents: GatewayAgents;
   /** By the agent: has the operator no longer see its board. */
@@ -244,6 +270,12 @@ async function openParts(options: OpenGatewayOptions, undo: UndoSteps): Promise<
     undo.add(async () => lines.close());
   }
   const sealer = new Sealer(keys, randomBytes);
+  const replicas = state.replicas && openReplicas(options, state.replicas, keys, sealer);
+  undo.add(async () => replicas?.close());
+  const fleet = state.replicas && new FleetWatch({ replicas: state.replicas, clock, logger });
+  undo.add(async () => fleet?.close());
+  const lists = state.replicas && new SharedLists({ changes: state.changes, clock });
+  undo.add(async () => lists?.close());
   // Removes what a gateway that was killed has left.
   await state.pending.list();
   const approvals = new WaitingApprovals({
@@ -258,6 +290,7 @@ async function openParts(options: OpenGatewayOptions, undo: UndoSteps): Promise<
   const unwatch = new Map<string, () => void>();
   const agents = new GatewayAgents({
     sealer,
+    home: replicas?.home,
     spans,
     newId: randomUUID,
     clock,
@@ -283,12 +316,30 @@ async function openParts(options: OpenGatewayOptions, undo: UndoSteps): Promise<
         restartHint: (server) =>
           `to start it again: plugboard restart ${shellWord(server)}${agentOption}`,
       });
-      unwatch.set(id, monitoring.watch(id, opened.board));
+      const ends = [monitoring.watch(id, opened.board), lists?.watch(opened.board)];
+      unwatch.set(id, () => ends.forEach((end) => end?.()));
       return opened;
     },
   });
   undo.add(() => agents.close());
-  return { state, monitoring, sealer, approvals, agents, unwatch };
+  return { state, monitoring, sealer, replicas, fleet, approvals, agents, unwatch };
+}
+
+function openReplicas(
+  options: OpenGatewayOptions,
+  replicas: Replicas,
+  keys: KeyRing,
+  sealer: Sealer,
+): OtherReplicas {
+  const { clock, logger } = options;
+  const signatures = new Signatures({
+    keys,
+    url: replicas.own?.url,
+    clock,
+    random: randomBytes,
+  });
+  const place = `${hostname()} ${gatewayFile(options.stateDir, placeIn(options), "json")}`;
+  return new OtherReplicas({ replicas, signatures, sealer, place, clock, logger });
 }
 
 interface Listening {
@@ -536,7 +587,7 @@ async function openHttp(
   undo: UndoSteps,
 ): Promise<ListeningHttp> {
   const { settings, agentIds, defaultAgent, network, clock, logger } = options;
-  const { state, monitoring, sealer, agents } = parts;
+  const { state, monitoring, sealer, replicas, agents } = parts;
   const { tokens } = state;
   await tokens.ensureDefault();
   const isGone = (caller: string, policy: TokenPolicy | undefined): boolean => {
@@ -548,6 +599,7 @@ async function openHttp(
   const sessions = new Sessions({
     sealer,
     store: state.sessions,
+    elsewhere: replicas,
     newId: randomUUID,
     clock,
     idleMs: settings.sessionTimeout,
@@ -556,7 +608,7 @@ async function openHttp(
     onChange: (change, session) => monitoring.session(change, session),
   });
   const access = new Access({
-    settings,
+    settings: withReplicaHost(settings, state.replicas?.own?.url),
     defaultAgent,
     tokens,
     limits: state.limits,
@@ -576,6 +628,7 @@ async function openHttp(
     behindProxy: settings.behindProxy,
     entry: new McpEntry({
       sessions,
+      elsewhere: replicas,
       maxBodyBytes: settings.limits.bodyBytes,
       maxBodyValues: settings.limits.bodyValues,
       bodies: new Shares(4 * Math.max(BODIES_OF_ONE, settings.limits.bodyBytes)),
@@ -587,6 +640,12 @@ async function openHttp(
     agents,
     defaultAgent,
     isGone,
+    replicas: replicas && {
+      closeStreams: () => replicas.closeStreams(),
+      forwardedIn: (request, agent) => replicas.forwardedIn(request, agent, tokens),
+    },
+    isDegraded: () => (state.health?.().away ?? []).length > 0,
+    configuration: () => state.replicas?.own?.configuration,
     ...admitRequests(access, agentIds, monitoring),
     page,
     routes: monitoring.routes,
@@ -597,6 +656,12 @@ async function openHttp(
   const address = await gateway.listen();
   const newPageLink = page.opened(urlOf(address, settings), localUrl(address, settings));
   return { gateway, sessions, address, newPageLink, closeAccess: () => access.close() };
+}
+
+/** The others know it by another name than its clients do. */
+function withReplicaHost(settings: GatewaySettings, url: string | undefined): GatewaySettings {
+  if (url === undefined) return settings;
+  return { ...settings, allowedHosts: [...settings.allowedHosts, new URL(url).host] };
 }
 
 /** That of the gateway, and what agents have configured in its place. */
@@ -634,7 +699,7 @@ function openPage(
         clock,
         random: randomBytes,
         url: new URL(url),
-        gateway: gatewayFile(options.stateDir, placeIn(options), "json"),
+        gateway: pageOf(options, state),
       });
       const live = new Live({
         monitoring,
@@ -643,6 +708,7 @@ function openPage(
         clock,
         onReader: () => options.onAttached?.(),
         url: () => `${url}/mcp`,
+        replica: state.replicas?.own?.name,
       });
       undo.add(async () => live.close());
       const decisions = new Decisions({ trail: state.audit, clock, logger });
@@ -726,13 +792,18 @@ function openSignIn(
       clock,
       random: randomBytes,
       publicUrl,
-      gateway: gatewayFile(options.stateDir, placeIn(options), "json"),
+      gateway: pageOf(options, state),
     });
   };
   return load().catch((error: unknown) => {
     logger.error("nobody can sign in to the page through the provider", { reason: String(error) });
     return undefined;
   });
+}
+
+/** Whose cookies are understood: of this gateway alone, or of all that share its state. */
+function pageOf(options: OpenGatewayOptions, { replicas }: SharedState): string {
+  return replicas === undefined ? gatewayFile(options.stateDir, placeIn(options), "json") : FLEET;
 }
 
 function urlOf({ address, port }: AddressInfo, { tls, publicUrl }: GatewaySettings): string {

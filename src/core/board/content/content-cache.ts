@@ -276,6 +276,12 @@ export class ContentCache {
     return true;
   }
 
+  /** Another gateway has seen that the lists of a server are others. */
+  listAgain(): void {
+    if (this.resources.known !== undefined) this.resources.changed();
+    if (this.prompts.known !== undefined) this.prompts.changed();
+  }
+
   #onChange(change: ContentChange): void {
     if (change.kind === "resources") this.resources.changed();
     else if (change.kind === "prompts") this.prompts.changed();

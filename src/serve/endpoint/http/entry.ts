@@ -35,14 +35,17 @@ import {
   MODERN_VERSIONS,
 } from "../protocol.ts";
 import { traceInHeaders } from "../spans.ts";
+import { bodyHash, type Elsewhere, type Passed } from "./elsewhere.ts";
 import { type Headers, Reply } from "./reply.ts";
-import type { Sender, Session, Sessions } from "./sessions.ts";
+import type { Sender, Session, SessionElsewhere, Sessions } from "./sessions.ts";
 import { headerFault, paramHeaderFault } from "./standard-headers.ts";
 
 const SESSION_HEADER = "Mcp-Session-Id";
 
 export interface McpEntryOptions {
   sessions: Sessions;
+  /** The other gateways that the same clients may reach. */
+  elsewhere?: Elsewhere | undefined;
   maxBodyBytes: number;
   /** Values in one request: each takes far longer than a byte. Default 50 000. */
   maxBodyValues?: number;
@@ -69,6 +72,7 @@ const BYTES_PER_VALUE = 160;
 
 export class McpEntry {
   readonly #sessions: Sessions;
+  readonly #elsewhere: Elsewhere | undefined;
   readonly #maxBodyBytes: number;
   readonly #most: { values: number; depth: number };
   readonly #bodies: Shares | undefined;
@@ -78,6 +82,7 @@ export class McpEntry {
 
   constructor(options: McpEntryOptions) {
     this.#sessions = options.sessions;
+    this.#elsewhere = options.elsewhere;
     this.#maxBodyBytes = options.maxBodyBytes;
     this.#most = { values: options.maxBodyValues ?? MOST_VALUES, depth: MOST_DEPTH };
     this.#bodies = options.bodies;
@@ -131,16 +136,21 @@ export class McpEntry {
       if (read.kind === "fault") return refuseBody(request, reply, read);
       const fault = this.#faultOf(read.bytes, meter, sender, isCounted);
       if (fault !== undefined) return refuseBody(request, reply, fault);
-      const post = { request, reply, sender, canStream: accepted.stream };
+      const { forwarded } = sender;
+      if (forwarded !== undefined && forwarded.body !== bodyHash(read.chunks)) {
+        return refuseBody(request, reply, OTHER_BODY);
+      }
+      const body = forwarded === undefined ? read.chunks : [];
+      const post: Post = { request, reply, sender, canStream: accepted.stream, body };
       if (read.bytes <= LARGE.bytes && meter.values <= LARGE.values) {
-        const body = parse(textOf(read));
-        if (body.kind === "fault") return refuseBody(request, reply, body);
-        return await this.#posted(body.value, post);
+        const parsed = parse(textOf(read));
+        if (parsed.kind === "fault") return refuseBody(request, reply, parsed);
+        return await this.#posted(parsed.value, post);
       }
       const text = await this.#turns.run(caller.id, () => textOf(read));
-      const body = await this.#turns.run(caller.id, () => parse(text));
-      if (body.kind === "fault") return refuseBody(request, reply, body);
-      await this.#turns.run(caller.id, () => this.#posted(body.value, post));
+      const parsed = await this.#turns.run(caller.id, () => parse(text));
+      if (parsed.kind === "fault") return refuseBody(request, reply, parsed);
+      await this.#turns.run(caller.id, () => this.#posted(parsed.value, post));
     } finally {
       if (held.bytes > 0) this.#bodies?.giveBack(caller.id, held.bytes);
     }
@@ -163,8 +173,8 @@ export class McpEntry {
 
   /** Not async: a call passes here, and would wait for one more promise. */
   #posted(value: unknown, post: Post): void | Promise<void> {
-    const { request, reply, sender } = post;
-    if (Array.isArray(value)) return this.#batch(value, request, reply, sender);
+    const { request, reply } = post;
+    if (Array.isArray(value)) return this.#batch(value, post);
     const message = readMessage(value);
     if (message.kind === "invalid") {
       return end(reply, 400, { error: message.error }, {}, message.id);
@@ -192,6 +202,13 @@ export class McpEntry {
     const { request: asked } = message;
     const fault = modernFault(asked, request) ?? headerFault(asked, request.headers);
     if (fault !== undefined) return end(reply, 400, fault, {}, asked.id);
+    const { requestState } = asked.params;
+    if (requestState !== undefined && sender.forwarded === undefined) {
+      const holder = this.#elsewhere?.holderOf(requestState);
+      // If it is gone, the call is lost, and the client is told so here.
+      if (holder !== undefined && (await this.#isAnsweredAt(holder, post))) return;
+    }
+    post.body = [];
     this.#onRequest?.(sender, clientInfoIn(asked), false);
     const leased = sender.endpointFor();
     const { endpoint, release } = leased instanceof Promise ? await leased : leased;
@@ -231,7 +248,12 @@ export class McpEntry {
     const finding = this.#findSession(request, sender);
     const found = finding instanceof Promise ? await finding : finding;
     if (found.kind === "unknown") return end(reply, 404, UNKNOWN_SESSION, {}, idOf(message));
+    if (found.kind === "elsewhere") return this.#forward(found.session, post, idOf(message));
     const session = found.kind === "session" ? found.session : undefined;
+    if (message.kind === "response" && session !== undefined) {
+      const asker = sender.forwarded ? undefined : this.#elsewhere?.askerOf(message.response.id);
+      if (asker !== undefined && (await this.#isAnsweredAt(asker, post))) return;
+    }
     this.#onRequest?.(sender, session?.client.profile.info, session !== undefined);
     const leased = session ?? sender.endpointFor();
     const { endpoint, release } = leased instanceof Promise ? await leased : leased;
@@ -240,10 +262,14 @@ export class McpEntry {
     if (message.kind !== "request") {
       if (message.kind === "response")
         client.answered(message.response.id, message.response.answer);
-      else endpoint.notified(client, message.notification);
+      else if (!endpoint.notified(client, message.notification) && session !== undefined) {
+        // The request that it is about may be under way at any of them.
+        if (sender.forwarded === undefined) this.#elsewhere?.tellAll(post);
+      }
       if (session === undefined) release();
       return void reply.writeHead(202).end();
     }
+    post.body = [];
     const { request: asked } = message;
     const stream = new Reply(reply, { canStream: post.canStream });
     const trace = traceInHeaders(request.headers);
@@ -267,12 +293,8 @@ export class McpEntry {
   }
 
   /** Batches were a part of the protocol until 2025-03-26. */
-  async #batch(
-    values: readonly unknown[],
-    request: IncomingMessage,
-    reply: ServerResponse,
-    sender: Sender,
-  ): Promise<void> {
+  async #batch(values: readonly unknown[], post: Post): Promise<void> {
+    const { request, reply, sender } = post;
     const messages = values.slice(0, MOST_IN_BATCH).map(readMessage);
     const isWrong =
       values.length === 0 ||
@@ -295,15 +317,24 @@ export class McpEntry {
     }
     const found = await this.#findSession(request, sender);
     if (found.kind === "unknown") return end(reply, 404, UNKNOWN_SESSION);
+    if (found.kind === "elsewhere") return this.#forward(found.session, post);
     const session = found.kind === "session" ? found.session : undefined;
     this.#onRequest?.(sender, session?.client.profile.info, session !== undefined);
     const { endpoint, release } = session ?? (await sender.endpointFor());
     const client = session?.client ?? sessionless(sender.caller, reply);
     const trace = traceInHeaders(request.headers);
+    const elsewhere = sender.forwarded === undefined ? this.#elsewhere : undefined;
     const answers = await Promise.all(
-      messages.flatMap((each) => {
-        if (each.kind === "response") client.answered(each.response.id, each.response.answer);
-        if (each.kind === "notification") endpoint.notified(client, each.notification);
+      messages.flatMap((each, at) => {
+        const alone = { request, sender, body: [Buffer.from(JSON.stringify(values[at]))] };
+        if (each.kind === "response") {
+          const asker = elsewhere?.askerOf(each.response.id);
+          if (asker === undefined) client.answered(each.response.id, each.response.answer);
+          else if (session !== undefined) elsewhere?.tell(asker, alone);
+        }
+        if (each.kind === "notification" && !endpoint.notified(client, each.notification)) {
+          if (session !== undefined) elsewhere?.tellAll(alone);
+        }
         if (each.kind !== "request") return [];
         const { id } = each.request;
         return [
@@ -333,6 +364,9 @@ export class McpEntry {
     }
     const found = await this.#findSession(request, sender);
     if (found.kind === "unknown") return end(reply, 404, UNKNOWN_SESSION);
+    if (found.kind === "elsewhere") {
+      return this.#forward(found.session, { request, reply, sender, body: [] });
+    }
     if (found.kind === "none") {
       const message = "Method not allowed: a stream belongs to a session, which initialize begins";
       return end(reply, 405, refuse(RPC.invalidRequest, message), { Allow: "POST" });
@@ -360,7 +394,33 @@ export class McpEntry {
       return void reply.writeHead(204).end();
     }
     if (found.kind === "unknown") return end(reply, 404, UNKNOWN_SESSION);
+    if (found.kind === "elsewhere") {
+      const { home } = found.session;
+      if (await this.#isAnsweredAt(home, { request, reply, sender, body: [] })) return;
+      await this.#sessions.endElsewhere(found.session);
+      return void reply.writeHead(204).end();
+    }
     return end(reply, 400, refuse(RPC.invalidRequest, `Bad Request: ${SESSION_HEADER} is missing`));
+  }
+
+  /** A home that is gone has taken the session's servers with it: its client begins anew. */
+  async #forward(
+    { home }: SessionElsewhere,
+    passed: Passed,
+    id: string | number | null = null,
+  ): Promise<void> {
+    const { forwarded } = passed.sender;
+    const passing = forwarded ? undefined : await this.#elsewhere?.forward(home, passed);
+    if (passing?.kind === "answered") return;
+    const why = passing?.why ?? "it is not here";
+    const message = `Session not found: ${why}. Send initialize again.`;
+    end(passed.reply, 404, refuse(UNKNOWN_SESSION.error.code, message), {}, id);
+  }
+
+  /** False if nobody is there, and nothing was sent. */
+  async #isAnsweredAt(home: string, passed: Passed): Promise<boolean> {
+    if (passed.sender.forwarded !== undefined) return false;
+    return (await this.#elsewhere?.forward(home, passed))?.kind === "answered";
   }
 
   #findSession(request: IncomingMessage, sender: Sender): FoundSession | Promise<FoundSession> {
@@ -371,21 +431,22 @@ export class McpEntry {
   }
 }
 
-interface Post {
-  request: IncomingMessage;
-  reply: ServerResponse;
-  sender: Sender;
+interface Post extends Passed {
   canStream: boolean;
 }
 
 type FoundSession =
   /** The client sent no id. */
-  { kind: "none" } | { kind: "unknown" } | { kind: "session"; session: Session };
+  | { kind: "none" }
+  | { kind: "unknown" }
+  | { kind: "session"; session: Session }
+  | { kind: "elsewhere"; session: SessionElsewhere };
 
 const NO_SESSION: FoundSession = { kind: "none" };
 
-function toFound(session: Session | undefined): FoundSession {
-  return session === undefined ? { kind: "unknown" } : { kind: "session", session };
+function toFound(session: Session | SessionElsewhere | undefined): FoundSession {
+  if (session === undefined) return { kind: "unknown" };
+  return "home" in session ? { kind: "elsewhere", session } : { kind: "session", session };
 }
 
 /** Methods that change what a session has to remember. */
@@ -538,6 +599,8 @@ function refuseBody(request: IncomingMessage, reply: ServerResponse, why: BodyFa
   const headers = { ...why.headers, ...(!request.complete && { Connection: "close" }) };
   end(reply, why.status, refuse(why.code, why.message), headers);
 }
+
+const OTHER_BODY = bodyFault(403, "the body is not the one that the other gateway has signed");
 
 const TOO_DEEP = bodyFault(
   400,

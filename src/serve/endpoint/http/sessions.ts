@@ -10,6 +10,7 @@ import type { Client, ClientProfile } from "../client.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { isLegacyVersion } from "../protocol.ts";
 import type { Sealer } from "../sealed.ts";
+import type { Elsewhere } from "./elsewhere.ts";
 import type { Reply } from "./reply.ts";
 
 /** Long, because a client that runs for weeks never initializes again by itself. */
@@ -21,6 +22,8 @@ export interface SessionsOptions {
   sealer: Sealer;
   store: Pick<SessionStore, "isRevoked" | "revoke" | "get" | "set"> &
     Partial<Pick<SessionStore, "onChange">>;
+  /** The other gateways that the same clients may reach. */
+  elsewhere?: Pick<Elsewhere, "home" | "tag"> | undefined;
   newId: () => string;
   clock: Clock;
   /** Milliseconds without a request after which a session is dropped from memory, and its own servers stop. */
@@ -57,17 +60,26 @@ export interface Session {
   lastUsed: number;
 }
 
+/** A session whose servers run in another gateway. */
+export interface SessionElsewhere extends Pick<Session, "nonce" | "expiresAt"> {
+  home: string;
+}
+
 interface Sealed {
   agent: string;
   caller: string;
   profile: ClientProfile;
   expiresAt: number;
   nonce: string;
+  /** The gateway that runs the session's own servers. Absent: it has none, and every gateway goes on with it. */
+  home?: string;
 }
 
 /** An endpoint for as long as somebody uses it. */
 export interface Lease {
   endpoint: Endpoint;
+  /** It has servers that are the session's own. */
+  hasOwnServers?: boolean;
   release: () => void;
 }
 
@@ -78,6 +90,10 @@ export interface Sender {
   agent: string;
   /** What the caller's token allows now. */
   policy?: TokenPolicy | undefined;
+  /** When the caller's JWT ends, in milliseconds since the epoch. */
+  expiresAt?: number | undefined;
+  /** Another gateway has passed the request on, which must not go any further, and vouches for this hash of its body. */
+  forwarded?: { body: string } | undefined;
   /** Counts further requests that came with one, in a batch. The milliseconds until the caller may make so many, or 0. */
   countMore?: ((requests: number) => number | Promise<number>) | undefined;
   /** Counts the bytes of a large request. The milliseconds until the caller may send so many, or 0. */
@@ -92,10 +108,12 @@ export class Sessions {
   readonly #live = new Map<string, Session>();
   readonly #opening = new Map<string, Promise<Session | undefined>>();
   #sweeper: Timer;
+  readonly #offStore: (() => void) | undefined;
 
   constructor(options: SessionsOptions) {
     this.#options = options;
     this.#sweeper = this.#sweepLater();
+    this.#offStore = options.elsewhere && options.store.onChange?.((nonce) => this.#noted(nonce));
   }
 
   get size(): number {
@@ -108,25 +126,31 @@ export class Sessions {
 
   /** Begins a session and returns the id that the client has to send. */
   async begin(sender: Sender, profile: ClientProfile): Promise<{ id: string; session: Session }> {
-    const { sealer, newId, clock } = this.#options;
+    const { sealer, newId, clock, elsewhere } = this.#options;
+    const nonce = newId();
+    const lease = await sender.endpointFor({ nonce, profile });
     const sealed: Sealed = {
       agent: sender.agent,
       caller: sender.caller.id,
       profile,
       expiresAt: clock.now() + SESSION_MS,
-      nonce: newId(),
+      nonce,
+      ...(elsewhere && lease.hasOwnServers && { home: elsewhere.home }),
     };
     const id = sealer.seal(PURPOSE, { ...sealed });
-    const session = await this.#open(id, sealed, sender);
+    const session = this.#open(id, sealed, sender, lease);
     this.#options.onChange?.("begun", session);
     return { id, session };
   }
 
   /** Undefined if there is no such session for this sender: it has expired, was ended, or is not theirs. */
-  find(id: string, sender: Sender): Session | undefined | Promise<Session | undefined> {
+  find(
+    id: string,
+    sender: Sender,
+  ): Session | SessionElsewhere | undefined | Promise<Session | SessionElsewhere | undefined> {
     const { store, clock } = this.#options;
     const session = this.#live.get(id);
-    if (session === undefined) return this.#restore(id, sender);
+    if (session === undefined) return this.#elsewhere(id, sender) ?? this.#restore(id, sender);
     const isTheirs = session.caller === sender.caller.id && session.agent === sender.agent;
     if (!isTheirs || session.expiresAt <= clock.now()) return undefined;
     if (store.isRevoked(session.nonce)) {
@@ -150,6 +174,11 @@ export class Sessions {
     await this.#options.store.revoke(session.nonce, session.expiresAt);
   }
 
+  /** Ends one whose home cannot be told so. */
+  async endElsewhere({ nonce, expiresAt }: SessionElsewhere): Promise<void> {
+    await this.#options.store.revoke(nonce, expiresAt);
+  }
+
   /** Keeps what the client has set, for when the session comes back. */
   note({ nonce, expiresAt, client }: Session): Promise<void> {
     const { logLevel, subscriptions } = client;
@@ -166,6 +195,7 @@ export class Sessions {
 
   close(): void {
     this.#sweeper.cancel();
+    this.#offStore?.();
     for (const [id, session] of this.#live) this.#forget(id, session);
   }
 
@@ -182,28 +212,60 @@ export class Sessions {
     }
   }
 
-  async #unseal(id: string, sender: Sender): Promise<Session | undefined> {
+  /** What is in an id that is still good for this sender. */
+  #read(id: string, sender: Sender): Sealed | undefined {
     const { sealer, store, clock } = this.#options;
     const sealed = readSealed(sealer.open(PURPOSE, id));
     if (sealed === undefined || sealed.expiresAt <= clock.now()) return undefined;
     if (sealed.caller !== sender.caller.id || sealed.agent !== sender.agent) return undefined;
-    if (store.isRevoked(sealed.nonce)) return undefined;
-    const session = await this.#open(id, sealed, sender);
+    return store.isRevoked(sealed.nonce) ? undefined : sealed;
+  }
+
+  #elsewhere(id: string, sender: Sender): SessionElsewhere | undefined {
+    const { elsewhere } = this.#options;
+    if (elsewhere === undefined) return undefined;
+    const { home, nonce, expiresAt } = this.#read(id, sender) ?? {};
+    if (home === undefined || nonce === undefined || expiresAt === undefined) return undefined;
+    return home === elsewhere.home ? undefined : { home, nonce, expiresAt };
+  }
+
+  async #unseal(id: string, sender: Sender): Promise<Session | undefined> {
+    const { store, elsewhere } = this.#options;
+    const sealed = this.#read(id, sender);
+    if (sealed === undefined) return undefined;
+    const { nonce, profile, home } = sealed;
+    // Without a home, it is only meant if something of it is under way here.
+    if (sender.forwarded !== undefined && home === undefined) return undefined;
+    // One without a home may be in several gateways at once, where it must not have servers of its own.
+    const mayHaveOwn = elsewhere === undefined || home !== undefined;
+    const lease = await sender.endpointFor(mayHaveOwn ? { nonce, profile } : undefined);
+    const session = this.#open(id, sealed, sender, lease);
     const { logLevel, subscriptions = [] } = store.get(sealed.nonce) ?? {};
     await session.endpoint.restore(session.client, logLevel, subscriptions);
     this.#options.onChange?.("resumed", session);
     return session;
   }
 
-  async #open(id: string, sealed: Sealed, sender: Sender): Promise<Session> {
+  /** Another gateway has ended the session, or its client has set something there. */
+  #noted(nonce: string): void {
+    for (const [id, session] of this.#live) {
+      if (session.nonce !== nonce) continue;
+      const { store } = this.#options;
+      if (store.isRevoked(nonce)) return this.#forget(id, session);
+      const { logLevel, subscriptions = [] } = store.get(nonce) ?? {};
+      void session.endpoint.follow(session.client, logLevel, subscriptions);
+    }
+  }
+
+  #open(id: string, sealed: Sealed, sender: Sender, { endpoint, release }: Lease): Session {
     const { profile, nonce, caller, agent, expiresAt } = sealed;
-    const { endpoint, release } = await sender.endpointFor({ nonce, profile });
     const client = endpoint.connect({
       era: "legacy",
       caller: sender.caller,
       profile,
       send: (message) => session.stream?.send(message),
       canBeAsked: true,
+      tag: this.#options.elsewhere?.tag,
     });
     const lastUsed = this.#options.clock.monotonic();
     const session: Session = {
@@ -280,6 +342,7 @@ function readSealed(value: JsonObject | undefined): Sealed | undefined {
     typeof nonce === "string" &&
     typeof protocolVersion === "string" &&
     isLegacyVersion(protocolVersion) &&
+    (value["home"] === undefined || typeof value["home"] === "string") &&
     isJsonObject(capabilities);
   return isWhole ? (value as unknown as Sealed) : undefined;
 }

@@ -325,7 +325,8 @@ function settle(
       "too many calls wait for answers; answer or cancel some of them first",
     );
   }
-  const requestState = sealState({ held: id }, bound, context);
+  const { home } = context;
+  const requestState = sealState({ held: id, ...(home && { home }) }, bound, context);
   return { result: { resultType: "input_required", inputRequests: next.requests, requestState } };
 }
 

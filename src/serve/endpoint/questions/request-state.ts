@@ -31,8 +31,9 @@ export interface Bound {
 }
 
 export interface RequestState {
-  /** A call that waits in this process. */
+  /** A call that waits in a process, and whose that is if there are several. */
   held?: string;
+  home?: string;
   /** What the server itself wants back. */
   upstream?: unknown;
 }
@@ -69,6 +70,13 @@ export function readBroughtBack(
   if (requestState === undefined) return { responses, state: undefined };
   const state = openState(requestState, bound(), sealing);
   return state === undefined ? invalidParams(INVALID_STATE) : { responses, state };
+}
+
+/** The home of the call that waits for what a client brings back. Whether it is good for the request is said there. */
+export function holderIn(requestState: unknown, sealer: Sealer): string | undefined {
+  if (typeof requestState !== "string") return undefined;
+  const home = sealer.open(PURPOSE, requestState)?.["home"];
+  return typeof home === "string" ? home : undefined;
 }
 
 /** For the board: the answers, or that the server's questions shall come back. */

@@ -3,7 +3,7 @@
 import type { IncomingMessage } from "node:http";
 import { type Refusal, refusal } from "../../endpoint/http/refusal.ts";
 import { RequestSource, type SourceRefusals } from "../../endpoint/http/request-source.ts";
-import type { TokenPolicy } from "../../../core/types/caller.ts";
+import type { Caller, TokenPolicy } from "../../../core/types/caller.ts";
 import type { GatewaySettings } from "../../../core/types/gateway-settings.ts";
 import type { Delay, GatewayToken, Limits, TokenStore } from "../../../core/types/shared-state.ts";
 import type { ProxyEnv } from "../../../core/net/proxy-env.ts";
@@ -37,7 +37,7 @@ const MOST_FAILURES = 30;
 const MOST_VERIFYING = 64;
 
 /** How long a token is known without being looked up again: a revoked one is refused that much later. */
-const KNOWN_MS = 250;
+const KNOWN_MS = 50;
 const MOST_KNOWN = 64;
 
 const LONGEST_TOKEN = 16 * 1024;
@@ -214,10 +214,7 @@ export class Access {
     const agents = isForGateway
       ? ofScopes
       : [agentId ?? ""].filter((id) => ofScopes?.includes(id) ?? true);
-    const { host } = new URL(issuer);
-    // With its issuer: a subject may be called what a token is called, and two issuers may have the same one.
-    const label = `${oneLine(subject, LONGEST_LABEL)} (${host})`;
-    const caller = { id: `jwt:${issuer}#${subject}`, label };
+    const caller = subjectCaller(issuer, subject);
     const count = {
       countMore: this.#counter(caller.id),
       countBytes: this.#byteCounter(caller.id),
@@ -294,6 +291,16 @@ export class Access {
       ?.trim();
     return last || (socket.remoteAddress ?? "");
   }
+}
+
+/**
+ * Somebody whom an issuer knows. The label has the issuer in it: a subject may be called what a token is called, and two
+ * issuers, even of one host, may have the same one.
+ */
+export function subjectCaller(issuer: string, subject: string): Caller {
+  const { host, pathname } = new URL(issuer);
+  const label = `${oneLine(subject, LONGEST_LABEL)} (${host}${pathname.replace(/\/$/, "")})`;
+  return { id: `jwt:${issuer}#${subject}`, label };
 }
 
 function credentialsIn({ headers: { authorization } }: IncomingMessage): Credentials {

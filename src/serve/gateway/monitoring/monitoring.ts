@@ -17,6 +17,7 @@ import type {
 import type { Logger } from "../../../core/types/logger.ts";
 import { stateToJson } from "../../../core/types/server-state.ts";
 import type { ServerStatus } from "../../../core/types/server-status.ts";
+import type { Replicas } from "../../../core/types/shared-state.ts";
 import type { Clock } from "../../../util/clock.ts";
 import { oneLine } from "../../../util/text.ts";
 import type { AdmittedCaller } from "../access/admission.ts";
@@ -30,6 +31,7 @@ import {
   type AttachedCommand,
   type GatewayStatus,
   gatewayStatus,
+  type FleetStatus,
   type UnappliedEdit,
 } from "./status.ts";
 import { countDuration, newDurations, quantileMs, Tally } from "./tally.ts";
@@ -46,6 +48,9 @@ export interface ShownGateway {
   /** With HTTP. */
   traffic?: () => { connections: number; bytesIn: number; bytesOut: number };
   sessions?: { list(): readonly Session[]; readonly size: number };
+  /** The gateways that share its state, and what is wrong with them. */
+  replicas?: Pick<Replicas, "own" | "list">;
+  problems?: () => readonly string[];
   /** Somebody who does not see everything. Undefined for the owner. */
   viewerOf: (admitted: AdmittedCaller) => Promise<Viewer | undefined>;
 }
@@ -251,9 +256,25 @@ export class Monitoring {
         present: this.clients.present,
         sessions: this.#gateway?.sessions?.list() ?? [],
         attached: [...this.#attached].map(commandStatus),
+        fleet: this.#fleet(),
       },
       clock,
     );
+  }
+
+  #fleet(): FleetStatus | undefined {
+    const { replicas, problems } = this.#gateway ?? {};
+    if (replicas?.own === undefined) return undefined;
+    const { id: own } = replicas.own;
+    return {
+      replicas: replicas.list().map(({ id, name, url, configuration }) => ({
+        name,
+        url,
+        configuration,
+        ...(id === own && { isOwn: true as const }),
+      })),
+      problems: [...(problems?.() ?? [])],
+    };
   }
 
   /** A client has sent a request. A client with a session is logged when its session begins. */

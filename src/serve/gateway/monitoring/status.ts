@@ -27,6 +27,14 @@ export interface GatewayStatus {
   sessions: { total: number; list: SessionStatus[] };
   /** Commands of this user that use the gateway's servers, the latest first. */
   attached: { total: number; list: AttachedCommand[] };
+  /** Where several gateways share a state. */
+  fleet?: FleetStatus;
+}
+
+export interface FleetStatus {
+  replicas: { name: string; url?: string; configuration?: string; isOwn?: true }[];
+  /** What is wrong with them together, in sentences. */
+  problems: string[];
 }
 
 export interface UnappliedEdit {
@@ -110,6 +118,7 @@ export function gatewayStatus(sources: StatusSources, clock: Clock): GatewayStat
         .map((session) => sessionJson(session, clock)),
     },
     attached: { total: attached.length, list: attached.toReversed().slice(0, MOST_LISTED) },
+    ...(sources.fleet && { fleet: sources.fleet }),
   };
 }
 

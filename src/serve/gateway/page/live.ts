@@ -10,6 +10,7 @@ import type { ServerStatus } from "../../../core/types/server-status.ts";
 import type { ServerLine, ServerLines } from "../../../core/types/server-log.ts";
 import { Shares } from "../../../util/shares.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
+import { shortHash } from "../../../util/short-hash.ts";
 import { type EventView, GatewayEvents } from "../monitoring/events.ts";
 import type { Monitoring } from "../monitoring/monitoring.ts";
 import { durationsOf, quantileMs } from "../monitoring/tally.ts";
@@ -53,6 +54,8 @@ export interface LiveOptions {
   onReader?: () => (() => void) | undefined;
   /** Where MCP clients reach the default agent, once that is known. */
   url: () => string | undefined;
+  /** Which gateway this is, where there are several. */
+  replica?: string | undefined;
 }
 
 export class Live {
@@ -85,7 +88,7 @@ export class Live {
     const { clock, monitoring, state } = options;
     this.#stream = new GatewayEvents({
       clock,
-      run: monitoring.since.toString(36),
+      run: shortHash(`${monitoring.since} ${options.replica ?? ""}`),
       snapshot: (view) => (view === undefined ? {} : this.snapshot(view.visitor)),
     });
     this.calls = new WatchedCalls({ monitoring, clock, onChange: () => this.#flushSoon() });
@@ -140,8 +143,9 @@ export class Live {
   }
 
   snapshot({ role, name, until }: Visitor): Snapshot {
-    const { monitoring, url } = this.#options;
-    const { version, pid, since, config, state, agents, unappliedEdit } = monitoring.status();
+    const { monitoring, url, replica } = this.#options;
+    const status = monitoring.status();
+    const { version, pid, since, config, state, agents, unappliedEdit } = status;
     const address = url();
     return {
       you: { role, name, until },
@@ -152,6 +156,7 @@ export class Live {
         state,
         ...(config !== undefined && { config }),
         ...(address !== undefined && { url: address }),
+        ...(replica !== undefined && { replica }),
       },
       agents: agents.map(agentFacts),
       servers: this.#servers().map((server) => CUTS.server(role, server)),

@@ -135,8 +135,8 @@ export class Page {
   }
 
   /** Trades the key of a link for a cookie. */
-  #enter(key: unknown, reply: ServerResponse): void {
-    const entered = typeof key === "string" ? this.#options.visitors.enter(key) : undefined;
+  async #enter(key: unknown, reply: ServerResponse): Promise<void> {
+    const entered = typeof key === "string" ? await this.#options.visitors.enter(key) : undefined;
     if (entered === undefined) return refuse(reply, WRONG_KEY);
     reply.setHeader("Set-Cookie", entered.setCookie);
     send(reply, 200, { role: entered.visitor.role, secret: entered.secret });

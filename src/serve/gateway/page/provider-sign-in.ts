@@ -14,6 +14,7 @@ import type { Clock } from "../../../util/clock.ts";
 import { isSameSecret } from "../../../util/same-secret.ts";
 import { oneLine } from "../../../util/text.ts";
 import type { Sealer } from "../../endpoint/sealed.ts";
+import { subjectCaller } from "../access/access.ts";
 import type { Provider } from "../access/provider.ts";
 import { RequestRate } from "../access/request-rate.ts";
 import { checked } from "./method.ts";
@@ -43,7 +44,7 @@ export interface ProviderSignInOptions {
   page: PageSettings;
   visitors: Pick<Visitors, "enterAs" | "setCookie" | "cookieIn">;
   sealer: Sealer;
-  revoked: Pick<SessionStore, "isRevoked" | "revoke">;
+  revoked: Pick<SessionStore, "claim">;
   clock: Clock;
   random: (bytes: number) => Buffer;
   /** What people call the gateway: the provider sends them back there. */
@@ -90,10 +91,9 @@ export class ProviderSignIn {
     const begun = this.#begunIn(request);
     if (begun === undefined || !isSameSecret(begun.state, state)) throw notBegun();
     const { verifier, nonce, until } = begun;
-    if (revoked.isRevoked(nonce)) throw notBegun();
     this.#count(request);
-    // Before anything else: whatever comes of it, it works once. That holds at once, for two requests at a time, too.
-    await revoked.revoke(nonce, until);
+    // Before anything else: whatever comes of it, it works once, for two requests at a time and at two gateways, too.
+    if (!(await revoked.claim(nonce, until))) throw notBegun();
     const claims = await provider.finish({
       code,
       redirectUri: this.#redirectUri,
@@ -103,7 +103,9 @@ export class ProviderSignIn {
     });
     const role = roleOf(claims, page);
     if (role === undefined) throw hasNoRole(claims);
-    const entered = visitors.enterAs(role, `${nameOf(claims)} (${provider.name})`);
+    const name = `${nameOf(claims)} (${provider.name})`;
+    const { id: person } = subjectCaller(page.issuer, claims.sub ?? "");
+    const entered = visitors.enterAs(role, name, person);
     return { ...entered, forget: visitors.setCookie("", 0, COOKIE) };
   }
 

@@ -1,6 +1,7 @@
 // Who looks at the page: one-time keys that a link carries, and what the page trades them for: a cookie, and a secret that
-// it keeps for its own origin, since a browser sends cookies to every port of a host. The cookie is sealed, so that the
-// gateway need not remember it; one that was given back is revoked like a session.
+// it keeps for its own origin, since a browser sends cookies to every port of a host. Key and cookie are sealed, so that the
+// gateway need not remember them, and others that share its keys understand them; one that was used or given back is
+// revoked like a session.
 
 import { hash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
@@ -14,9 +15,9 @@ import { API_HEADER, type Role } from "./wire.ts";
 const KEY_MS = 60_000;
 /** How long a visitor stays signed in. */
 const VISIT_MS = 12 * 3_600_000;
-const MOST_KEYS = 64;
 const KEY_BYTES = 32;
 const LONGEST_COOKIE = 4096;
+const NONCE_BYTES = 12;
 const PURPOSE = "page";
 /** Begins the id of a visitor among all callers. */
 export const VISITOR = "page:";
@@ -25,6 +26,8 @@ export interface Visitor {
   role: Role;
   /** For the audit and for other people: who this is. */
   name: string;
+  /** Who this is among all callers, where a provider says so. Absent: the agent's own user, or whom they gave a link. */
+  person?: string;
   /** Names this visit among all, for as long as it lasts. */
   nonce: string;
   /** Milliseconds since the epoch. */
@@ -40,23 +43,25 @@ export interface Entered {
 
 export interface VisitorsOptions {
   sealer: Sealer;
-  revoked: Pick<SessionStore, "isRevoked" | "revoke">;
+  revoked: Pick<SessionStore, "isRevoked" | "revoke" | "claim">;
   clock: Clock;
   random: (bytes: number) => Buffer;
   /** Where the gateway is reached: cookies do not know ports, and only one under TLS may be a `__Host-` cookie. */
   url: URL;
-  /** Names the gateway among those of this machine: a cookie opens the page of the one that made it. */
+  /** Names the gateway among those of this machine: a cookie opens the page of the one that made it, or of its fleet. */
   gateway: string;
 }
 
 export class Visitors {
   readonly #options: VisitorsOptions;
-  readonly #keys = new Map<string, { role: Role; until: number }>();
   readonly #cookie: string;
   readonly #attributes: string;
+  /** A key opens the page of the gateway that made it, or of its fleet. */
+  readonly #keyPurpose: string;
 
   constructor(options: VisitorsOptions) {
     this.#options = options;
+    this.#keyPurpose = `page link of ${options.gateway}`;
     const { protocol, port } = options.url;
     const isTls = protocol === "https:";
     const name = `plugboard-ui-${port || (isTls ? "443" : "80")}`;
@@ -66,33 +71,30 @@ export class Visitors {
 
   /** A key for one link. It works once, within a minute. */
   newKey(role: Role): string {
-    const { clock, random } = this.#options;
-    const now = clock.now();
-    for (const [key, { until }] of this.#keys) if (until <= now) this.#keys.delete(key);
-    const [oldest] = this.#keys.keys();
-    if (oldest !== undefined && this.#keys.size >= MOST_KEYS) this.#keys.delete(oldest);
-    const text = random(KEY_BYTES).toString("base64url");
-    this.#keys.set(hash("sha256", text), { role, until: now + KEY_MS });
-    return text;
+    const { clock, sealer } = this.#options;
+    // As short as it can be: people copy it from a terminal.
+    return sealer.seal(this.#keyPurpose, { role, until: clock.now() + KEY_MS });
   }
 
-  /** What sets the cookie, or undefined for a key that is unknown, used or too old. */
-  enter(key: string): Entered | undefined {
-    const { clock } = this.#options;
-    const hashed = hash("sha256", key);
-    const found = this.#keys.get(hashed);
-    this.#keys.delete(hashed);
-    if (found === undefined || found.until <= clock.now()) return undefined;
-    return this.enterAs(found.role, found.role === "owner" ? "the owner" : "a viewer");
+  /** What sets the cookie, or undefined for a key that is unknown, used or too old. Rejects if nobody knows whether it was used. */
+  async enter(key: string): Promise<Entered | undefined> {
+    const { clock, sealer, revoked } = this.#options;
+    const { role, until } = sealer.open(this.#keyPurpose, key) ?? {};
+    if (typeof until !== "number" || until <= clock.now()) return undefined;
+    if (role !== "owner" && role !== "viewer") return undefined;
+    // No two are sealed to the same text, and none has two spellings.
+    if (!(await revoked.claim(hash("sha256", key), until))) return undefined;
+    return this.enterAs(role, role === "owner" ? "the owner" : "a viewer");
   }
 
   /** For somebody whose role is known already. */
-  enterAs(role: Role, name: string): Entered {
+  enterAs(role: Role, name: string, person?: string): Entered {
     const { clock, random, sealer, gateway } = this.#options;
     const visitor = {
       role,
       name,
-      nonce: random(12).toString("base64url"),
+      ...(person !== undefined && { person }),
+      nonce: random(NONCE_BYTES).toString("base64url"),
       until: clock.now() + VISIT_MS,
     };
     const secret = random(KEY_BYTES).toString("base64url");
@@ -107,11 +109,12 @@ export class Visitors {
     if (value === undefined || value["gateway"] !== gateway) return undefined;
     const shown = String(request.headers[API_HEADER] ?? "");
     if (!isSameSecret(value["secret"], hash("sha256", shown))) return undefined;
-    const { role, name, nonce, until } = value;
+    const { role, name, nonce, until, person } = value;
     if (role !== "owner" && role !== "viewer") return undefined;
     if (typeof name !== "string" || typeof nonce !== "string") return undefined;
     if (typeof until !== "number" || until <= clock.now()) return undefined;
-    return revoked.isRevoked(nonce) ? undefined : { role, name, nonce, until };
+    if (revoked.isRevoked(nonce)) return undefined;
+    return { role, name, nonce, until, ...(typeof person === "string" && { person }) };
   }
 
   /** Resolves to what removes the cookie. */

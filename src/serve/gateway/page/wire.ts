@@ -49,6 +49,8 @@ export interface GatewayFacts {
   config?: string;
   /** Where MCP clients reach the default agent. */
   url?: string;
+  /** Which one this is, where several share a state: the page shows this one's events. */
+  replica?: string;
   state: "serving" | "stopping";
 }
 

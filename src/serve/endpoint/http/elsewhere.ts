@@ -1,0 +1,44 @@
+// What an endpoint asks of the gateways that serve the same clients on other machines: which of them has what a request
+// goes on with, and to answer it there. serve/gateway/replicas/ knows how they are reached.
+
+import { createHash } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { RequestId } from "../message.ts";
+import type { Sender } from "./sessions.ts";
+
+/** A request as its client sent it, and whoever waits for the answer. */
+export interface Passed {
+  request: IncomingMessage;
+  reply: ServerResponse;
+  sender: Sender;
+  body: readonly Buffer[];
+}
+
+export type Passing =
+  | { kind: "answered" }
+  /** Nobody has got the request, and its client no answer yet. */
+  | { kind: "gone"; why: string };
+
+export interface Elsewhere {
+  /** Names this gateway in what is sealed for a client. */
+  readonly home: string;
+  /** Names it where clients see it. */
+  readonly tag: string;
+  /** The home where a question with this id was asked. Undefined: here, or nowhere that is known. */
+  askerOf(question: RequestId): string | undefined;
+  /** The home that holds the call that a client comes back to. Undefined: here, or none does. */
+  holderOf(requestState: unknown): string | undefined;
+  /** Has the request answered at its home: sent once, whatever happens. Never rejects. */
+  forward(home: string, passed: Passed): Promise<Passing>;
+  /** Shows the request to all others, whose answers do not count. */
+  tellAll(passed: Omit<Passed, "reply">): void;
+  /** `forward`, for a part of what a client has sent, whose answer does not count. */
+  tell(home: string, passed: Omit<Passed, "reply">): void;
+}
+
+/** As a gateway signs it that passes the body on. */
+export function bodyHash(body: readonly Buffer[]): string {
+  const hash = createHash("sha256");
+  for (const chunk of body) hash.update(chunk);
+  return hash.digest("base64url");
+}

@@ -1,0 +1,114 @@
+// What a gateway runs with, as a text that is the same on every machine with the same configuration, and what is to be said
+// about gateways that run with another one.
+
+import { dirname } from "node:path";
+import type { AgentConfig } from "../../../core/types/agent-config.ts";
+import type { GatewaySettings } from "../../../core/types/gateway-settings.ts";
+import type { Logger } from "../../../core/types/logger.ts";
+import type { Replica, Replicas } from "../../../core/types/shared-state.ts";
+import { canonicalJson } from "../../../util/canonical-json.ts";
+import type { Clock, Timer } from "../../../util/clock.ts";
+
+/** An edit reaches every machine at another moment. */
+const LASTING_MS = 3000;
+
+export interface Places {
+  configFile?: string | undefined;
+  stateDir: string;
+  cwd: string;
+}
+
+/** Without what is each machine's own: where it listens, its certificate, and where its files are. */
+export function configurationText(
+  settings: GatewaySettings,
+  agents: readonly AgentConfig[],
+  { configFile, stateDir, cwd }: Places,
+): string {
+  const places = [
+    [stateDir, "<home>"],
+    ...(configFile === undefined ? [] : [[dirname(configFile), "<configuration>"]]),
+    [cwd, "<directory>"],
+  ] as const;
+  const { shared } = settings;
+  const own = { host: undefined, port: undefined, tls: undefined };
+  const common = { ...settings, ...own, shared: { ...shared, replica: undefined } };
+  const text = JSON.stringify(
+    [common, agents.map((agent) => ({ ...agent, file: undefined }))],
+    (_key, value: unknown) => {
+      if (typeof value !== "string") return value;
+      const [place = "", name = ""] = places.find(([each = ""]) => value.startsWith(each)) ?? [];
+      return `${name}${value.slice(place.length)}`;
+    },
+  );
+  return canonicalJson(JSON.parse(text));
+}
+
+/** What is wrong with a fleet, in sentences. */
+export function fleetProblems(replicas: readonly Replica[]): string[] {
+  return [...differing(replicas), ...sharedUrls(replicas)];
+}
+
+function differing(replicas: readonly Replica[]): string[] {
+  const byHash = new Map<string, string[]>();
+  for (const { name, configuration } of replicas) {
+    if (configuration === undefined) continue;
+    byHash.set(configuration, [...(byHash.get(configuration) ?? []), name]);
+  }
+  if (byHash.size < 2) return [];
+  const groups = [...byHash].map(([hash, names]) => `${names.join(", ")} (${hash})`);
+  return [
+    `gateways that share a state run with different configurations, or versions: ${groups.join("; ")}`,
+  ];
+}
+
+/** Then a request for one of them reaches the other. */
+function sharedUrls(replicas: readonly Replica[]): string[] {
+  const urls = replicas.flatMap(({ url }) => url ?? []);
+  const twice = new Set(urls.filter((url, at) => urls.indexOf(url) !== at));
+  return [...twice].map(
+    (url) =>
+      `several gateways have the same gateway.shared.replica.url, unless one was killed a moment ago: ${url}`,
+  );
+}
+
+export interface FleetWatchOptions {
+  replicas: Replicas;
+  clock: Clock;
+  logger: Logger;
+}
+
+/** Says in the log what is wrong with the fleet, once it lasts, and that it no longer is. */
+export class FleetWatch {
+  readonly #options: FleetWatchOptions;
+  readonly #off: () => void;
+  #timer: Timer | undefined;
+  #said = "";
+
+  constructor(options: FleetWatchOptions) {
+    this.#options = options;
+    this.#off = options.replicas.onChange(() => this.#lookLater());
+    this.#lookLater();
+  }
+
+  problems(): string[] {
+    return fleetProblems(this.#options.replicas.list());
+  }
+
+  close(): void {
+    this.#off();
+    this.#timer?.cancel();
+  }
+
+  #lookLater(): void {
+    this.#timer ??= this.#options.clock.later(LASTING_MS, () => {
+      this.#timer = undefined;
+      const { logger } = this.#options;
+      const problems = this.problems();
+      const text = problems.join("; ");
+      if (text === this.#said) return;
+      this.#said = text;
+      for (const each of problems) logger.warn(each);
+      if (problems.length === 0) logger.info("all gateways run with the same configuration again");
+    });
+  }
+}

@@ -1,0 +1,295 @@
+// The way from this gateway to the others that share its state. A request whose session has its servers elsewhere, or that
+// answers what another gateway has asked, is sent there: over one hop, signed, and once, since nobody knows whether a call
+// ran that was sent. Its answer comes back as it is made, streams too, and whoever hangs up is heard at the other end.
+
+import { Agent as HttpAgent, type ClientRequest, type IncomingMessage, request } from "node:http";
+import { Agent as TlsAgent, request as requestTls } from "node:https";
+import type { ServerResponse } from "node:http";
+import type { Logger } from "../../../core/types/logger.ts";
+import type { Replicas, TokenStore } from "../../../core/types/shared-state.ts";
+import type { Clock } from "../../../util/clock.ts";
+import { errorMessage } from "../../../util/error-message.ts";
+import { shortHash } from "../../../util/short-hash.ts";
+import { oneLine } from "../../../util/text.ts";
+import type { Elsewhere, Passed, Passing } from "../../endpoint/http/elsewhere.ts";
+import { type Refusal, refusal, sendRefusal } from "../../endpoint/http/refusal.ts";
+import type { RequestId } from "../../endpoint/message.ts";
+import { holderIn } from "../../endpoint/questions/request-state.ts";
+import type { Sealer } from "../../endpoint/sealed.ts";
+import type { OtherGateways } from "../gateway.ts";
+import { FORWARD_HEADER, type ForwardedFor, passedHeaders, type Signatures } from "./signature.ts";
+
+/** How long another gateway may take to accept a connection. */
+const CONNECT_MS = 3000;
+/** Less than the others keep a connection on which nothing comes: a request must not meet its end. */
+const IDLE_MS = 30_000;
+const MOST_CONNECTIONS = 256;
+const TAG_LENGTH = 8;
+/** Begins the id of a caller who has one of the gateway's tokens. */
+const TOKEN = "token:";
+/** As `Client` makes the ids of questions. */
+const QUESTION = new RegExp(`^plugboard-([0-9a-f]{${TAG_LENGTH}})-\\d+$`);
+
+/** What a client gets of another gateway's answer, beside its status and its body. */
+const RETURNED = [
+  "allow",
+  "cache-control",
+  "content-length",
+  "content-type",
+  "mcp-session-id",
+  "retry-after",
+  "set-cookie",
+  "x-accel-buffering",
+];
+
+export interface OtherReplicasOptions {
+  replicas: Replicas;
+  signatures: Signatures;
+  sealer: Sealer;
+  /** Names this gateway if it has no URL; the same after a restart. */
+  place: string;
+  clock: Clock;
+  logger: Logger;
+}
+
+/** A request that another gateway is answering. */
+interface Hop {
+  home: string;
+  isStream: boolean;
+  sent: ClientRequest;
+}
+
+export class OtherReplicas implements Elsewhere {
+  readonly #options: OtherReplicasOptions;
+  readonly #agents = {
+    http: new HttpAgent({ keepAlive: true, timeout: IDLE_MS, maxTotalSockets: MOST_CONNECTIONS }),
+    https: new TlsAgent({ keepAlive: true, timeout: IDLE_MS, maxTotalSockets: MOST_CONNECTIONS }),
+  };
+  readonly #hops = new Set<Hop>();
+  /** Each is said once. */
+  readonly #said = new Set<string>();
+  readonly #off: () => void;
+  readonly home: string;
+  readonly tag: string;
+
+  constructor(options: OtherReplicasOptions) {
+    this.#options = options;
+    const { replicas, place } = options;
+    this.home = replicas.own?.url ?? `without a URL: ${shortHash(place)}`;
+    this.tag = tagOf(this.home);
+    this.#off = replicas.onChange(() => this.#endLost());
+  }
+
+  askerOf(question: RequestId): string | undefined {
+    const [, tag] = QUESTION.exec(String(question)) ?? [];
+    if (tag === undefined || tag === this.tag) return undefined;
+    return this.#urls().find((url) => tagOf(url) === tag);
+  }
+
+  holderOf(requestState: unknown): string | undefined {
+    const holder = holderIn(requestState, this.#options.sealer);
+    return holder === this.home ? undefined : holder;
+  }
+
+  async forward(home: string, passed: Passed): Promise<Passing> {
+    const why = await this.#whyUnreachable(home);
+    if (why !== undefined) return { kind: "gone", why };
+    return this.#send(home, passed, passed.reply);
+  }
+
+  tellAll(passed: Omit<Passed, "reply">): void {
+    for (const url of this.#urls()) this.tell(url, passed);
+  }
+
+  tell(home: string, passed: Omit<Passed, "reply">): void {
+    void this.#send(home, passed, undefined);
+  }
+
+  /**
+   * Who a request is for that another gateway has passed on. What its caller may do is what this gateway knows of the
+   * token. Undefined for what a client sent itself.
+   */
+  forwardedIn(
+    { headers, method = "GET", url: path = "/" }: IncomingMessage,
+    agent: string | undefined,
+    tokens: Pick<TokenStore, "current">,
+  ): ReturnType<OtherGateways["forwardedIn"]> {
+    const header = headers[FORWARD_HEADER];
+    if (header === undefined) return undefined;
+    const verdict = this.#options.signatures.verify(String(header), { method, path, headers });
+    if (verdict.kind === "refused") return this.#notTaken(verdict.why);
+    const { caller, expiresAt, agent: meant } = verdict.by;
+    if (caller === undefined || meant !== agent) return this.#notTaken("it is for another agent");
+    const isToken = caller.id.startsWith(TOKEN);
+    const token = isToken ? tokens.current(caller.id.slice(TOKEN.length)) : undefined;
+    if (isToken && token === undefined) {
+      return refusal(401, "this token is not valid: it has expired or was revoked");
+    }
+    const { policy } = token ?? {};
+    return {
+      isAdmitted: true,
+      admitted: {
+        caller,
+        ...(policy && { policy }),
+        ...(expiresAt !== undefined && { expiresAt }),
+      },
+      forwarded: { body: verdict.body },
+    };
+  }
+
+  /** Whoever forges one learns nothing but that; the other gateway reads the reason. */
+  #notTaken(why: string): Refusal {
+    const message = `a request in another gateway's name is refused: ${why}`;
+    // Anybody can make it say so.
+    if (!this.#said.has(message)) this.#options.logger.warn(message);
+    this.#said.add(message);
+    return refusal(403, NOT_FORWARDED, { [FORWARD_HEADER]: why });
+  }
+
+  /** Ends the streams that come from other gateways; clients open them again. */
+  closeStreams(): void {
+    for (const { isStream, sent } of this.#hops) if (isStream) sent.destroy();
+  }
+
+  close(): void {
+    this.#off();
+    for (const { sent } of this.#hops) sent.destroy();
+    this.#agents.http.destroy();
+    this.#agents.https.destroy();
+  }
+
+  /** Of the others that can be reached. */
+  #urls(): string[] {
+    const urls = this.#options.replicas.list().flatMap(({ url }) => url ?? []);
+    return [...new Set(urls)].filter((url) => url !== this.home);
+  }
+
+  async #whyUnreachable(home: string): Promise<string | undefined> {
+    if (!URL.canParse(home)) {
+      const why =
+        "the gateway where this session began cannot be reached by others: it has no gateway.shared.replica.url";
+      if (!this.#said.has(home)) this.#options.logger.warn(why);
+      this.#said.add(home);
+      return why;
+    }
+    if (!this.#urls().includes(home)) await this.#options.replicas.look();
+    return this.#urls().includes(home) ? undefined : GONE;
+  }
+
+  /** Somebody who was killed does not say so, and its connections may stay open. */
+  #endLost(): void {
+    const urls = this.#urls();
+    for (const { home, sent } of this.#hops) {
+      if (!urls.includes(home)) sent.destroy(new Error("it no longer says that it lives"));
+    }
+  }
+
+  #send(
+    home: string,
+    { request: from, sender, body }: Omit<Passed, "reply">,
+    reply: ServerResponse | undefined,
+  ): Promise<Passing> {
+    const { signatures } = this.#options;
+    const { caller, agent, expiresAt } = sender;
+    const by: ForwardedFor = { caller, agent, ...(expiresAt !== undefined && { expiresAt }) };
+    const { method = "GET", url: path = "/" } = from;
+    const headers = passedHeaders(from.headers);
+    const signed = signatures.sign({ method, path, headers }, home, by, body);
+    const length = body.reduce((sum, { length: each }) => sum + each, 0);
+    const isTls = home.startsWith("https:");
+    return new Promise((resolve) => {
+      const sent = (isTls ? requestTls : request)(new URL(path, home), {
+        method,
+        agent: isTls ? this.#agents.https : this.#agents.http,
+        headers: {
+          ...headers,
+          [FORWARD_HEADER]: signed,
+          ...(method !== "GET" && { "content-length": length }),
+        },
+      });
+      const hop = { home, isStream: method === "GET", sent };
+      this.#hops.add(hop);
+      let isConnected = false;
+      sent.once("socket", (socket) => {
+        const connected = (): void => {
+          isConnected = true;
+          socket.setTimeout(0);
+        };
+        if (!socket.connecting) return connected();
+        socket.setTimeout(CONNECT_MS, () => socket.destroy(new Error("it takes too long")));
+        socket.once(isTls ? "secureConnect" : "connect", connected);
+      });
+      const hangUp = (): void => {
+        if (reply?.writableFinished !== true) sent.destroy();
+      };
+      reply?.once("close", hangUp);
+      const over = (passing: Passing): void => {
+        this.#hops.delete(hop);
+        reply?.removeListener("close", hangUp);
+        resolve(passing);
+      };
+      sent.once("error", (error) => over(this.#failed(home, error, isConnected, reply)));
+      sent.once("response", (answer) => {
+        if (reply === undefined) answer.resume();
+        else this.#answer(home, answer, reply);
+        answer.once("close", () => over(ANSWERED));
+        // A stream is open as long as both sides want it; nobody waits for its end.
+        if (hop.isStream) resolve(ANSWERED);
+      });
+      for (const chunk of body) sent.write(chunk);
+      sent.end();
+    });
+  }
+
+  #answer(home: string, answer: IncomingMessage, reply: ServerResponse): void {
+    const { [FORWARD_HEADER]: refused } = answer.headers;
+    if (refused !== undefined) {
+      const why = oneLine(String(refused), 200);
+      this.#options.logger.warn(`the gateway at ${home} does not take a request of this one`, {
+        reason: why,
+      });
+      answer.resume();
+      return sendRefusal(reply, { status: 502, headers: {}, message: NOT_TAKEN });
+    }
+    const headers = RETURNED.flatMap((name) => {
+      const value = answer.headers[name];
+      return value === undefined ? [] : [[name, value] as const];
+    });
+    reply.writeHead(answer.statusCode ?? 502, Object.fromEntries(headers));
+    // The first event of a stream may come much later.
+    reply.flushHeaders();
+    // What is cut off there is cut off here: its end would look like a whole answer.
+    answer.once("aborted", () => reply.destroy());
+    answer.pipe(reply);
+  }
+
+  #failed(
+    home: string,
+    error: Error,
+    isConnected: boolean,
+    reply: ServerResponse | undefined,
+  ): Passing {
+    const reason = oneLine(errorMessage(error), 200);
+    if (!isConnected) {
+      this.#options.logger.info(`the gateway at ${home} cannot be reached`, { reason });
+      return { kind: "gone", why: GONE };
+    }
+    if (reply === undefined || reply.destroyed) return ANSWERED;
+    this.#options.logger.warn(`the gateway at ${home} went away while it answered`, { reason });
+    if (reply.headersSent) reply.destroy();
+    else sendRefusal(reply, { status: 502, headers: {}, message: MAY_HAVE_RUN });
+    return ANSWERED;
+  }
+}
+
+const ANSWERED: Passing = { kind: "answered" };
+const GONE = "the gateway where it began is gone, and its servers with it";
+const NOT_FORWARDED = "this request is not one that another gateway of this fleet has passed on";
+const NOT_TAKEN =
+  "the gateway where this session began does not take this request; the log of this gateway says why";
+const MAY_HAVE_RUN =
+  "the gateway where this session began went away while it answered. A call that was sent there may have run: check before you repeat it";
+
+function tagOf(home: string): string {
+  return shortHash(home).slice(0, TAG_LENGTH);
+}

@@ -1,0 +1,75 @@
+// Lists of servers that several gateways reach: what one of them sees change, all ask for anew, so that the clients of all of
+// them hear of it.
+
+import { serversOf } from "../../../core/board/board.ts";
+import type { Board } from "../../../core/types/board.ts";
+import type { Invalidation } from "../../../core/types/shared-state.ts";
+import type { Clock, Timer } from "../../../util/clock.ts";
+
+/**
+ * What follows from a message is no news for the others: a server may give everybody another list, every time. Tools are
+ * listed at once; resources and prompts within this time.
+ */
+const FOLLOWS_MS = 2000;
+/** Lists change in bursts. */
+const GATHER_MS = 20;
+
+export interface SharedListsOptions {
+  changes: Invalidation;
+  clock: Clock;
+}
+
+export class SharedLists {
+  readonly #options: SharedListsOptions;
+  readonly #boards = new Set<Board>();
+  readonly #off: () => void;
+  /** How many lists of tools, and of resources and prompts, follow from a message. */
+  #listing = 0;
+  #following = 0;
+  #telling: Timer | undefined;
+
+  constructor(options: SharedListsOptions) {
+    this.#options = options;
+    this.#off = options.changes.subscribe("lists", () => void this.#listAgain());
+  }
+
+  /** Returns a function that ends it. */
+  watch(board: Board): () => void {
+    this.#boards.add(board);
+    const off = [
+      board.on("tools", () => this.#changed(this.#listing)),
+      board.on("appTools", () => this.#changed(this.#listing)),
+      board.on("prompts", () => this.#changed(this.#following)),
+      board.on("resources", ({ change }) => change === "list" && this.#changed(this.#following)),
+    ];
+    return () => {
+      this.#boards.delete(board);
+      for (const each of off) each();
+    };
+  }
+
+  close(): void {
+    this.#off();
+    this.#telling?.cancel();
+    this.#boards.clear();
+  }
+
+  #changed(caused: number): void {
+    const { changes, clock } = this.#options;
+    if (caused > 0) return;
+    this.#telling ??= clock.later(GATHER_MS, () => {
+      this.#telling = undefined;
+      void changes.publish("lists");
+    });
+  }
+
+  async #listAgain(): Promise<void> {
+    this.#listing += 1;
+    this.#following += 1;
+    await Promise.allSettled([...this.#boards].map((board) => serversOf(board).listAgain()));
+    this.#listing -= 1;
+    this.#options.clock.later(FOLLOWS_MS, () => {
+      this.#following -= 1;
+    });
+  }
+}

@@ -1,0 +1,169 @@
+// What makes a request of another gateway believable: a header with who the client is, signed with a key that is made of
+// those that seal sessions. It is good for one request, at one gateway, once, and for half a minute.
+
+import { createHash, createHmac, hkdfSync } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
+import type { Caller } from "../../../core/types/caller.ts";
+import { isJsonObject, type JsonObject } from "../../../core/types/json.ts";
+import type { KeyRing, SealKey } from "../../../core/types/key-ring.ts";
+import type { Clock } from "../../../util/clock.ts";
+import { parseJson } from "../../../util/parse-json.ts";
+import { isSameSecret } from "../../../util/same-secret.ts";
+import { bodyHash } from "../../endpoint/http/elsewhere.ts";
+
+export const FORWARD_HEADER = "plugboard-forward";
+
+/** Longer than a request takes from one machine to another, and than their clocks may differ. */
+const VALID_MS = 30_000;
+const LONGEST = 8192;
+const NONCE_BYTES = 16;
+const PURPOSE = "forwarded request";
+
+/** The headers that mean something where the request is answered. No other is passed on. */
+const PASSED: ReadonlySet<string> = new Set([
+  "accept",
+  "baggage",
+  "content-type",
+  "cookie",
+  "mcp-method",
+  "mcp-name",
+  "mcp-protocol-version",
+  "mcp-session-id",
+  "traceparent",
+  "tracestate",
+  "x-plugboard",
+]);
+const PASSED_START = "mcp-param-";
+
+/** The request that a signature is for. */
+export interface SignedRequest {
+  method: string;
+  /** With its query. */
+  path: string;
+  headers: IncomingHttpHeaders;
+}
+
+/** For whom it is made, as the gateway knows that has let them in. */
+export interface ForwardedFor {
+  /** Absent: whoever answers finds out, by the request's cookie. */
+  caller?: Caller;
+  /** When the caller's JWT ends, in milliseconds since the epoch. */
+  expiresAt?: number;
+  agent?: string;
+}
+
+export type Verdict =
+  | { kind: "signed"; by: ForwardedFor; /** Hash of the body that must follow. */ body: string }
+  | { kind: "refused"; why: string };
+
+export interface SignaturesOptions {
+  keys: KeyRing;
+  /** How the others reach this gateway; a signature is for one of them. */
+  url: string | undefined;
+  clock: Clock;
+  random: (bytes: number) => Buffer;
+}
+
+export class Signatures {
+  readonly #options: SignaturesOptions;
+  readonly #derived = new WeakMap<SealKey["key"], Buffer>();
+  /** Those that were used, until they end: of this half minute, and of the one before. */
+  #used = { since: 0, now: new Set<string>(), before: new Set<string>() };
+
+  constructor(options: SignaturesOptions) {
+    this.#options = options;
+  }
+
+  /** The header for a request to the gateway at `to`. */
+  sign(request: SignedRequest, to: string, by: ForwardedFor, body: readonly Buffer[]): string {
+    const { keys, clock, random } = this.#options;
+    const { id, key } = keys.current;
+    const payload = Buffer.from(
+      JSON.stringify({
+        to,
+        until: clock.now() + VALID_MS,
+        nonce: random(NONCE_BYTES).toString("base64url"),
+        request: digestOf(request),
+        body: bodyHash(body),
+        by,
+      }),
+    ).toString("base64url");
+    return `${id}.${payload}.${this.#mac(key, `${id}.${payload}`)}`;
+  }
+
+  /** A header is believed once: whoever repeats it is refused. */
+  verify(header: string, request: SignedRequest): Verdict {
+    const { keys, clock, url } = this.#options;
+    const [id = "", payload = "", mac, ...more] = header.length > LONGEST ? [] : header.split(".");
+    const sealKey = /^\d{1,3}$/.test(id) ? keys.find(Number(id)) : undefined;
+    if (sealKey === undefined || more.length > 0) return refused("its key is not known here");
+    if (!isSameSecret(mac, this.#mac(sealKey.key, `${id}.${payload}`))) {
+      return refused("its signature is wrong");
+    }
+    const signed = parseJson(Buffer.from(payload, "base64url").toString("utf8"));
+    if (!isJsonObject(signed)) return refused("another version has written it");
+    const { to, until, nonce, request: digest, body, by } = signed;
+    if (url === undefined || to !== url) return refused("it is for another gateway");
+    const now = clock.now();
+    if (typeof until !== "number" || until <= now || until > now + 2 * VALID_MS) {
+      return refused("its time is over, or the clocks of the two machines differ");
+    }
+    if (digest !== digestOf(request)) return refused("it is for another request");
+    if (typeof nonce !== "string" || typeof body !== "string" || !isJsonObject(by)) {
+      return refused("another version has written it");
+    }
+    if (!this.#isFirst(nonce, now)) return refused("it was used already");
+    return { kind: "signed", by: readFor(by), body };
+  }
+
+  #mac(key: SealKey["key"], text: string): string {
+    let derived = this.#derived.get(key);
+    if (derived === undefined) {
+      derived = Buffer.from(hkdfSync("sha256", key.export(), "", PURPOSE, 32));
+      this.#derived.set(key, derived);
+    }
+    return createHmac("sha256", derived).update(text).digest("base64url");
+  }
+
+  #isFirst(nonce: string, now: number): boolean {
+    const { since, now: latest } = this.#used;
+    // One that is from the future is valid for twice as long.
+    if (now - since > 2 * VALID_MS) {
+      this.#used = { since: now, now: new Set(), before: latest };
+    }
+    if (this.#used.now.has(nonce) || this.#used.before.has(nonce)) return false;
+    this.#used.now.add(nonce);
+    return true;
+  }
+}
+
+/** What of a client's request is sent on, beside its body. */
+export function passedHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+  const passed = Object.entries(headers).flatMap(([name, value]) =>
+    typeof value === "string" && (PASSED.has(name) || name.startsWith(PASSED_START))
+      ? [[name, value] as const]
+      : [],
+  );
+  return Object.fromEntries(passed);
+}
+
+function digestOf({ method, path, headers }: SignedRequest): string {
+  const sorted = Object.entries(passedHeaders(headers)).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return createHash("sha256")
+    .update(JSON.stringify([method, path, sorted]))
+    .digest("base64url");
+}
+
+function readFor({ caller, expiresAt, agent }: JsonObject): ForwardedFor {
+  const isCaller =
+    isJsonObject(caller) && typeof caller["id"] === "string" && typeof caller["label"] === "string";
+  return {
+    ...(isCaller && { caller: { id: String(caller["id"]), label: String(caller["label"]) } }),
+    ...(typeof expiresAt === "number" && { expiresAt }),
+    ...(typeof agent === "string" && { agent }),
+  };
+}
+
+function refused(why: string): Verdict {
+  return { kind: "refused", why };
+}

@@ -1,0 +1,625 @@
+// Two gateways on one PostgreSQL and one Valkey, as a load balancer sees them: any of them takes any request.
+
+import { createSecretKey, randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { gatewaySettings } from "../../../src/core/config/gateway.ts";
+import { parseAgentConfig } from "../../../src/core/config/parse.ts";
+import { openEngineState } from "../../../src/core/state/engines/open.ts";
+import type { BoardConfig } from "../../../src/core/types/agent-config.ts";
+import type { SharedSettings } from "../../../src/core/types/gateway-settings.ts";
+import { SESSION_MS } from "../../../src/serve/endpoint/http/sessions.ts";
+import { Sealer } from "../../../src/serve/endpoint/sealed.ts";
+import { openGateway, type OpenedGateway } from "../../../src/serve/gateway/open-gateway.ts";
+import { FORWARD_HEADER, Signatures } from "../../../src/serve/gateway/replicas/signature.ts";
+import { systemClock } from "../../../src/util/clock.ts";
+import { fixture } from "../../support/boards.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
+import { type Engines, missingEngines, startEngines } from "../../support/engines.ts";
+import { freePorts } from "../../support/free-ports.ts";
+import { recordingLogger } from "../../support/logger.ts";
+import { expectNoProcesses } from "../../support/processes.ts";
+import { INITIALIZE, type JsonRpc, legacy, modern, post } from "../endpoint/harness.ts";
+
+const missing = missingEngines();
+const why = missing === undefined ? "" : `, skipped: ${missing}`;
+
+/** "Within a second", on a machine that does other things too. */
+const SOON = { timeout: 20_000, interval: 20 };
+const OWN = { scope: "session" } as const;
+const FORMS = { ...INITIALIZE, capabilities: { elicitation: {} } };
+const FORM = {
+  method: "elicitation/create",
+  params: { message: "?", requestedSchema: { type: "object", properties: {} } },
+};
+
+interface Replica {
+  url: URL;
+  gateway: OpenedGateway;
+  lines: ReturnType<typeof recordingLogger>["lines"];
+}
+
+describe.skipIf(missing !== undefined)(`gateways on two machines${why}`, () => {
+  let engines: Engines;
+  let headers: Record<string, string>;
+
+  beforeAll(async () => {
+    engines = await startEngines();
+  });
+  afterAll(() => engines.stop());
+  const opened: OpenedGateway[] = [];
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((gateway) => gateway.close()));
+    expectNoProcesses();
+  });
+
+  interface PairOptions {
+    /** Whether they tell each other how they are reached. */
+    hasUrls?: boolean;
+  }
+
+  async function openPair(servers: BoardConfig["servers"], { hasUrls = true }: PairOptions = {}) {
+    const settings = await engines.newSettings();
+    const [first = 0, second = 0] = await freePorts(2);
+    const open = (port: number): Promise<Replica> =>
+      openReplica(port, settings, { servers }, hasUrls);
+    const one = await open(first);
+    return { one, two: await open(second), settings };
+  }
+
+  async function openReplica(
+    port: number,
+    settings: SharedSettings,
+    config: BoardConfig,
+    hasUrl = true,
+  ): Promise<Replica> {
+    const stateDir = temporaryDirectory();
+    const logger = recordingLogger();
+    const shared = { ...settings, ...(hasUrl && { replica: { url: `http://127.0.0.1:${port}` } }) };
+    const gateway = await openGateway({
+      settings: { ...gatewaySettings({ port }), shared },
+      agentIds: ["default"],
+      readAgent: async () => parseAgentConfig(config),
+      openState: () => openEngineState({ settings: shared, stateDir, isReplica: true, logger }),
+      defaultAgent: "default",
+      network: { allow: [], env: {} },
+      stateDir,
+      cwd: stateDir,
+      env: process.env,
+      clock: systemClock,
+      logger,
+    });
+    opened.push(gateway);
+    const token = readFileSync(join(stateDir, "gateway", "token"), "utf8").trim();
+    headers = { authorization: `Bearer ${token}` };
+    return { url: new URL(`http://127.0.0.1:${port}/mcp`), gateway, lines: logger.lines };
+  }
+
+  async function begin(at: Replica, params: object = INITIALIZE): Promise<Record<string, string>> {
+    const begun = await post(at.url, legacy("initialize", params), headers);
+    return { ...headers, "mcp-session-id": begun.headers.get("mcp-session-id") ?? "" };
+  }
+
+  async function call(
+    at: Replica,
+    session: Record<string, string>,
+    name: string,
+    args: object = {},
+  ): Promise<string> {
+    const body = legacy("tools/call", { name, arguments: args });
+    const { message, status } = await post(at.url, body, session);
+    const { result, error } = message ?? {};
+    return result?.content[0].text ?? `${status} ${error?.message}`;
+  }
+
+  /** The events of a stream as they come, until the test ends or stops it. */
+  async function events(at: Replica, init: RequestInit) {
+    const stopping = new AbortController();
+    onTestFinished(() => stopping.abort());
+    const response = await fetch(at.url, { ...init, signal: stopping.signal });
+    const seen: JsonRpc[] = [];
+    const read = async (): Promise<void> => {
+      let text = "";
+      for await (const chunk of response.body ?? []) {
+        text += Buffer.from(chunk as Uint8Array).toString();
+        const whole = text.split("\n\n");
+        text = whole.pop() ?? "";
+        for (const each of whole) {
+          const [, data] = /^data: (.*)$/m.exec(each) ?? [];
+          if (data !== undefined) seen.push(JSON.parse(data));
+        }
+      }
+    };
+    const ended = read().catch(() => {});
+    return { response, seen, ended, stop: () => stopping.abort() };
+  }
+
+  const streamOf = (session: Record<string, string>): RequestInit => ({
+    headers: { ...session, accept: "text/event-stream" },
+  });
+  const postOf = (body: JsonRpc, session: Record<string, string>): RequestInit => ({
+    method: "POST",
+    headers: {
+      ...session,
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+    },
+    body: JSON.stringify(body),
+  });
+
+  it("a session with servers of its own is answered where it began, streams and its end too, and begins anew when that is gone", async () => {
+    const { one, two } = await openPair({ own: { ...fixture("echo"), ...OWN } });
+    const session = await begin(one);
+    const pid = await call(one, session, "own__pid");
+    expect(pid).toMatch(/^\d+$/);
+    expect(await call(two, session, "own__pid")).toBe(pid);
+    // Larger than what fits into one packet.
+    const text = "é".repeat(300_000);
+    expect(await call(two, session, "own__echo", { text })).toBe(text);
+
+    // Progress comes as it is made; the stream of the session stays open until one of the two ends it.
+    const progress = { name: "own__progress", arguments: { steps: 2, ms: 10 } };
+    const meta = { _meta: { progressToken: 1 } };
+    const told = await events(two, postOf(legacy("tools/call", { ...progress, ...meta }), session));
+    await told.ended;
+    expect(told.seen.map(({ method, result }) => method ?? result.content[0].text)).toEqual([
+      "notifications/progress",
+      "notifications/progress",
+      "2 steps done",
+    ]);
+    const stream = await events(two, streamOf(session));
+    expect(stream.response.status).toBe(200);
+    const listens = (): boolean => {
+      const { sessions } = one.gateway.monitoring.status();
+      return sessions.list.some((each) => each.listens);
+    };
+    await vi.waitFor(() => expect(listens()).toBe(true), SOON);
+    stream.stop();
+    await vi.waitFor(() => expect(listens()).toBe(false), SOON);
+
+    const ended = await post(two.url, undefined, session, "DELETE");
+    expect(ended.status).toBe(204);
+    expect(await call(one, session, "own__pid")).toMatch(/^404 Session not found/);
+    await vi.waitFor(
+      async () => expect(await call(two, session, "own__pid")).toMatch(/^404 /),
+      SOON,
+    );
+
+    const another = await begin(one);
+    const open = await events(two, streamOf(another));
+    expect(await call(two, another, "own__pid")).toMatch(/^\d+$/);
+    await one.gateway.close();
+    await open.ended;
+    expect(await call(two, another, "own__pid")).toBe(
+      "404 Session not found: the gateway where it began is gone, and its servers with it. Send initialize again.",
+    );
+    expect((await post(two.url, undefined, another, "DELETE")).status).toBe(204);
+    expect(await call(two, await begin(two), "own__pid")).toMatch(/^\d+$/);
+  });
+
+  it("what a server asks is answered through any of them, and a call is cancelled through any", async () => {
+    const { one, two } = await openPair({ asks: fixture("asks") });
+    const session = await begin(one, FORMS);
+    const ask = legacy("tools/call", { name: "asks__ask", arguments: FORM });
+    const asked = await events(one, postOf(ask, session));
+    const [question] = await vi.waitFor(() => {
+      expect(asked.seen).toHaveLength(1);
+      return asked.seen;
+    }, SOON);
+    expect(question?.["method"]).toBe("elicitation/create");
+    const said = { jsonrpc: "2.0", id: question?.["id"], result: { action: "accept" } };
+    // Who has not been asked, and who is another caller, answers nothing.
+    expect((await post(two.url, said, await begin(two, FORMS))).status).not.toBe(200);
+    expect(asked.seen).toHaveLength(1);
+    expect((await post(two.url, said, session)).status).toBe(202);
+    await asked.ended;
+    expect(asked.seen.at(-1)?.["result"].content[0].text).toContain('"accept"');
+
+    // As a part of a batch.
+    const again = await events(
+      one,
+      postOf(legacy("tools/call", { name: "asks__ask", arguments: FORM }), session),
+    );
+    await vi.waitFor(() => expect(again.seen).toHaveLength(1), SOON);
+    const declined = { ...said, id: again.seen[0]?.["id"], result: { action: "decline" } };
+    expect((await post(two.url, [declined], session)).status).toBe(202);
+    await again.ended;
+    expect(again.seen.at(-1)?.["result"].content[0].text).toContain('"decline"');
+
+    const sleep = legacy("tools/call", { name: "asks__sleep" });
+    const sleeping = post(one.url, sleep, session);
+    const params = { requestId: sleep["id"] };
+    const cancel = { jsonrpc: "2.0", method: "notifications/cancelled", params };
+    let isOver = false;
+    void sleeping.then(() => (isOver = true));
+    // It may not have begun yet.
+    await vi.waitFor(async () => {
+      expect((await post(two.url, cancel, session)).status).toBe(202);
+      expect(isOver).toBe(true);
+    }, SOON);
+
+    // A modern client comes back to the call that is held for it.
+    const capabilities = { elicitation: {} };
+    const params2 = { name: "asks__ask", arguments: FORM };
+    const first = modern("tools/call", params2, capabilities);
+    const held = await post(one.url, first.body, { ...headers, ...first.headers });
+    const { requestState, inputRequests } = held.message?.["result"] ?? {};
+    const inputResponses = Object.fromEntries(
+      Object.keys(inputRequests).map((key) => [key, { action: "accept" }]),
+    );
+    const back = modern("tools/call", { ...params2, requestState, inputResponses }, capabilities);
+    const other = { ...back.body, params: { ...back.body["params"], arguments: { method: "x" } } };
+    const refused = await post(two.url, other, { ...headers, ...back.headers });
+    expect(refused.message?.["error"].message).toContain("requestState is not valid");
+    const ended = await post(two.url, back.body, { ...headers, ...back.headers });
+    expect(ended.message?.["result"].content[0].text).toContain('"accept"');
+    const lost = await post(two.url, back.body, { ...headers, ...back.headers });
+    expect(lost.message?.["result"].content[0].text).toContain("is lost");
+  });
+
+  it("what a client sets through one is heard through the other, and what changes at one is told by both", async () => {
+    const upstream = await startRemote();
+    const { one, two } = await openPair({ docs: { url: upstream.url }, lib: fixture("library") });
+    // The stream is at one of them, and what the client asks for at the other.
+    const session = await begin(one);
+    const stream = await events(one, streamOf(session));
+    const listed = await post(two.url, legacy("resources/list"), session);
+    const [first] = listed.message?.["result"].resources ?? [];
+    expect(first?.uri).toBeDefined();
+    const subscribed = await post(
+      two.url,
+      legacy("resources/subscribe", { uri: first?.uri }),
+      session,
+    );
+    expect(subscribed.message?.["result"]).toEqual({});
+    await vi.waitFor(async () => {
+      await call(one, session, "lib__write", { uri: first?.uri, text: "new" });
+      const update = stream.seen.find(({ method }) => method === "notifications/resources/updated");
+      expect(update?.["params"]).toEqual({ uri: first?.uri });
+    }, SOON);
+
+    // Only one of the two is told by the server.
+    const others = await events(two, streamOf(await begin(two)));
+    const told = (seen: readonly JsonRpc[]): boolean =>
+      seen.some(({ method }) => method === "notifications/tools/list_changed");
+    await vi.waitFor(async () => {
+      expect(await toolsOf(one)).toContain("docs__first");
+      expect(await toolsOf(two)).toContain("docs__first");
+    }, SOON);
+    const before = [stream.seen.length, others.seen.length] as const;
+    upstream.rename("second");
+    await upstream.tellOne();
+    await vi.waitFor(() => {
+      expect(told(stream.seen.slice(before[0]))).toBe(true);
+      expect(told(others.seen.slice(before[1]))).toBe(true);
+    }, SOON);
+    expect(await toolsOf(one)).toContain("docs__second");
+    expect(await toolsOf(two)).toContain("docs__second");
+  });
+
+  it("gateways with different configurations are named, and the page of one is that of all", async () => {
+    const settings = await engines.newSettings();
+    const [first = 0, second = 0] = await freePorts(2);
+    const one = await openReplica(first, settings, { servers: {} });
+    const two = await openReplica(second, settings, { servers: {} });
+    const configurationOf = async (at: Replica): Promise<string> => {
+      const text = await (await fetch(new URL("/readyz", at.url))).text();
+      return /^ready\nconfiguration ([0-9a-f]{12})\n$/.exec(text)?.[1] ?? text;
+    };
+    const hash = await configurationOf(one);
+    expect(hash).toMatch(/^[0-9a-f]{12}$/);
+    expect(await configurationOf(two)).toBe(hash);
+    const fleetOf = (at: Replica) => at.gateway.monitoring.status().fleet;
+    await vi.waitFor(() => expect(fleetOf(one)?.replicas).toHaveLength(2), SOON);
+    expect(fleetOf(one)?.problems).toEqual([]);
+
+    const [third = 0] = await freePorts(1);
+    const other = await openReplica(third, settings, {
+      servers: { docs: { ...fixture("echo"), enabled: false } },
+    });
+    await vi.waitFor(() => {
+      const [problem] = fleetOf(one)?.problems ?? [];
+      expect(problem).toContain("run with different configurations");
+      expect(problem).toContain(other.url.origin);
+      const said = one.lines.filter(({ message }) => message === problem);
+      expect(said).toHaveLength(1);
+    }, SOON);
+
+    // A link of one opens the page at the other, once, and who leaves there has left everywhere.
+    const key = one.gateway.http?.newPageLink("owner").split("#k=")[1] ?? "";
+    const ask = (at: Replica, name: string, body: object, cookie = "", secret = "1") =>
+      fetch(new URL(`/ui/api/${name}`, at.url), {
+        method: "POST",
+        headers: {
+          "content-type": "application/json",
+          origin: at.url.origin,
+          "x-plugboard": secret,
+          cookie,
+        },
+        body: JSON.stringify(body),
+      });
+    const entered = await ask(two, "enter", { key });
+    expect(entered.status).toBe(200);
+    expect((await ask(one, "enter", { key })).status).toBe(401);
+    const { secret } = (await entered.json()) as { secret: string };
+    // Behind a load balancer all of them have one address; here the cookie is named by the port.
+    const [sealed = ""] = /=[^;]+/.exec(entered.headers.get("set-cookie") ?? "") ?? [];
+    const cookieAt = (at: Replica): string => `plugboard-ui-${at.url.port}${sealed}`;
+    const tokens = (at: Replica) => ask(at, "tokens/list", {}, cookieAt(at), secret);
+    expect((await tokens(two)).status).toBe(200);
+    expect((await tokens(one)).status).toBe(200);
+    const live = await events(
+      { ...one, url: new URL("/ui/api/events", one.url) },
+      {
+        headers: { cookie: cookieAt(one), "x-plugboard": secret },
+      },
+    );
+    await vi.waitFor(() => expect(live.seen[0]?.["gateway"].replica).toBe(one.url.origin), SOON);
+    live.stop();
+    expect((await ask(two, "leave", {}, cookieAt(two), secret)).status).toBe(200);
+    await vi.waitFor(async () => expect((await tokens(one)).status).toBe(401), SOON);
+  });
+
+  async function toolsOf(at: Replica): Promise<string[]> {
+    const { message } = await post(at.url, legacy("tools/list"), headers);
+    return message?.["result"].tools.map(({ name }: { name: string }) => name);
+  }
+
+  /** An MCP server over HTTP whose one tool can be renamed, and which tells only the first who listens. */
+  async function startRemote() {
+    let tool = "first";
+    const streams: ServerResponse[] = [];
+    const answer = (asked: JsonRpc): object | undefined => {
+      if (asked["method"] === "initialize") {
+        return {
+          protocolVersion: "2025-06-18",
+          capabilities: { tools: { listChanged: true } },
+          serverInfo: { name: "remote", version: "1" },
+        };
+      }
+      if (asked["method"] !== "tools/list") return {};
+      return { tools: [{ name: tool, inputSchema: { type: "object" } }] };
+    };
+    const server = createServer((asked, reply) => {
+      if (asked.method === "GET") {
+        reply.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
+        return void streams.push(reply);
+      }
+      let text = "";
+      asked.on("data", (chunk: Buffer) => (text += chunk.toString()));
+      asked.on("end", () => {
+        const message = text === "" ? {} : (JSON.parse(text) as JsonRpc);
+        if (message["id"] === undefined) return void reply.writeHead(202).end();
+        const body = { jsonrpc: "2.0", id: message["id"], result: answer(message) };
+        reply
+          .writeHead(200, { "content-type": "application/json", "mcp-session-id": "s" })
+          .end(JSON.stringify(body));
+      });
+    });
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    onTestFinished(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    return {
+      url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
+      rename: (name: string) => (tool = name),
+      tellOne: async () => {
+        await vi.waitFor(() => expect(streams.length).toBeGreaterThan(0), SOON);
+        const notification = { jsonrpc: "2.0", method: "notifications/tools/list_changed" };
+        streams[0]?.write(`data: ${JSON.stringify(notification)}\n\n`);
+      },
+    };
+  }
+
+  it("without a URL, a session with servers of its own is not to be had elsewhere, and the log says why", async () => {
+    const { one, two } = await openPair(
+      { own: { ...fixture("echo"), ...OWN } },
+      { hasUrls: false },
+    );
+    const session = await begin(one);
+    expect(await call(one, session, "own__pid")).toMatch(/^\d+$/);
+    for (let at = 0; at < 2; at += 1) {
+      expect(await call(two, session, "own__pid")).toMatch(
+        /^404 Session not found: .* has no gateway\.shared\.replica\.url/,
+      );
+    }
+    const said = two.lines.filter(({ message }) => message.includes("replica.url"));
+    expect(said).toHaveLength(1);
+  });
+
+  it("a gateway that breaks off may have run the call, and one that is slow to break off is noticed", async () => {
+    const { one, settings } = await openPair({ own: { ...fixture("echo"), ...OWN } });
+    const broken = await startStranger(settings);
+    const id = { ...headers, "mcp-session-id": await broken.sessionOf("token:default") };
+    broken.answer = (_request, reply) => void reply.destroy();
+    expect(await call(one, id, "own__pid")).toMatch(/^502 .*may have run/);
+    broken.answer = (_request, reply) => {
+      reply.writeHead(200, { "content-type": "text/event-stream" }).write("event: message\n");
+      setImmediate(() => reply.destroy());
+    };
+    await expect(post(one.url, legacy("ping"), id)).rejects.toThrow();
+    // Each of these was sent once.
+    expect(broken.requests).toHaveLength(2);
+    // Nobody is at its address any more, and it is still listed.
+    await broken.stop();
+    expect(await call(one, id, "own__pid")).toMatch(/^404 Session not found/);
+  });
+
+  it("a request in another gateway's name is believed once, for what was signed, and goes no further", async () => {
+    const { one, two, settings } = await openPair({ own: { ...fixture("echo"), ...OWN } });
+    const session = await begin(one);
+    const pid = await call(one, session, "own__pid");
+    const member = await startStranger(settings);
+    const body = JSON.stringify(legacy("tools/call", { name: "own__pid", arguments: {} }));
+    const id = { "mcp-session-id": session["mcp-session-id"] ?? "" };
+    const plain = { "content-type": "application/json", accept: "application/json", ...id };
+    const by = { caller: { id: "token:default", label: "default" }, agent: "default" };
+    const signed = (
+      given: Partial<{ to: string; by: object; body: string; path: string; method: string }> = {},
+      from: Signatures = member.signatures,
+    ): string =>
+      from.sign(
+        { method: given.method ?? "POST", path: given.path ?? "/mcp", headers: plain },
+        given.to ?? one.url.origin,
+        given.by ?? by,
+        [Buffer.from(given.body ?? body)],
+      );
+    const send = async (header: string, more: Record<string, string> = {}, sent = body) => {
+      const { status, message } = await post(one.url, sent, {
+        ...plain,
+        [FORWARD_HEADER]: header,
+        ...more,
+      });
+      const text = message?.["result"]?.content[0].text;
+      return text ?? `${status} ${message?.["error"]?.message}`;
+    };
+    const good = signed();
+    expect(await send(good)).toBe(pid);
+    expect(await send(good)).toMatch(/^403 /);
+    const [kid, payload = "", mac] = signed().split(".");
+    const changed = { ...JSON.parse(Buffer.from(payload, "base64url").toString()), by: {} };
+    const forged = Buffer.from(JSON.stringify(changed)).toString("base64url");
+    const strange = new Signatures({
+      keys: { current: member.strangeKey, find: () => member.strangeKey },
+      url: undefined,
+      clock: systemClock,
+      random: randomBytes,
+    });
+    const late = new Signatures({
+      ...member.signing,
+      clock: { ...systemClock, now: () => Date.now() - 31_000 },
+    });
+    const other = await begin(one);
+    const cases: Record<string, () => Promise<string>> = {
+      "no signature at all": () => send("x"),
+      "a forged payload": () => send(`${kid}.${forged}.${mac}`),
+      "another key": () => send(signed({}, strange)),
+      "a signature that is over": () => send(signed({}, late)),
+      "another target": () => send(signed({ to: two.url.origin })),
+      "another path": () => send(signed({ path: "/agents/x/mcp" })),
+      "another method": () => send(signed({ method: "DELETE" })),
+      "another body": () => send(signed(), {}, body.replace("own__pid", "own__add")),
+      "another session": () => send(signed(), { "mcp-session-id": other["mcp-session-id"] ?? "" }),
+      "another agent": () => send(signed({ by: { ...by, agent: "other" } })),
+      nobody: () => send(signed({ by: {} })),
+      "two signatures": () => send(`${signed()}, ${signed()}`),
+      "with a token as well": () => send("x", headers),
+    };
+    for (const [name, attempt] of Object.entries(cases)) {
+      expect(await attempt(), name).toMatch(/^403 /);
+    }
+    // Somebody else's session is none, whoever vouches for them.
+    const stranger = { id: "jwt:https://x#y", label: "y" };
+    expect(await send(signed({ by: { ...by, caller: stranger } }))).toMatch(/^404 /);
+    const revoked = { id: "token:gone", label: "gone" };
+    expect(await send(signed({ by: { ...by, caller: revoked } }))).toMatch(/^401 /);
+    // A session that is elsewhere is not passed on again.
+    const elsewhere = await member.sessionOf("token:default");
+    const further = { ...plain, "mcp-session-id": elsewhere };
+    const hop = member.signatures.sign(
+      { method: "POST", path: "/mcp", headers: further },
+      one.url.origin,
+      by,
+      [Buffer.from(body)],
+    );
+    expect(await send(hop, { "mcp-session-id": elsewhere })).toMatch(/^404 /);
+    expect(member.requests).toEqual([]);
+
+    // What a client sends beside what is passed on never arrives, and what it gets is what it may read.
+    member.answer = (_request, reply) =>
+      void reply
+        .writeHead(200, {
+          "content-type": "application/json",
+          "mcp-session-id": "x",
+          "access-control-allow-origin": "*",
+          "x-inside": "1",
+        })
+        .end('{"jsonrpc":"2.0","id":1,"result":{}}');
+    const mine = { ...headers, "mcp-session-id": elsewhere };
+    const smuggled = await post(one.url, legacy("ping"), {
+      ...mine,
+      "x-forwarded-for": "1.2.3.4",
+      "x-admin": "1",
+      "mcp-param-a": "1",
+    });
+    expect(smuggled.status).toBe(200);
+    expect(smuggled.headers.get("x-inside")).toBeNull();
+    expect(smuggled.headers.get("access-control-allow-origin")).toBeNull();
+    const [arrived] = member.requests;
+    expect(Object.keys(arrived?.headers ?? {}).toSorted()).toEqual([
+      "accept",
+      "connection",
+      "content-length",
+      "content-type",
+      "host",
+      "mcp-param-a",
+      "mcp-session-id",
+      FORWARD_HEADER,
+    ]);
+    // What was meant for that one is refused by everybody else, and a client cannot say that it is forwarded.
+    const caught = String(arrived?.headers[FORWARD_HEADER]);
+    expect(await send(caught, { "mcp-session-id": elsewhere, "mcp-param-a": "1" })).toMatch(
+      /^403 /,
+    );
+    expect((await post(two.url, body, { ...session, [FORWARD_HEADER]: "" })).status).toBe(403);
+
+    // Too large a body is refused before anything is sent on.
+    const before = member.requests.length;
+    const huge = { ...legacy("ping"), params: { text: "x".repeat(17 * 1024 * 1024) } };
+    const tooLarge = await post(one.url, huge, mine).catch(() => ({ status: 413 }));
+    expect(tooLarge.status).toBe(413);
+    expect(member.requests).toHaveLength(before);
+  });
+
+  /** A member of the fleet that is no gateway: it has the keys, and answers as the test says. */
+  async function startStranger(settings: SharedSettings) {
+    const requests: IncomingMessage[] = [];
+    const member = {
+      answer: (_request: IncomingMessage, reply: ServerResponse) => void reply.end(),
+    };
+    const server = createServer((asked, reply) => {
+      requests.push(asked);
+      asked.resume().once("end", () => member.answer(asked, reply));
+    });
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const state = await openEngineState({
+      settings: { ...settings, replica: { url } },
+      stateDir: temporaryDirectory(),
+      isReplica: true,
+    });
+    const keys = await state.openSealKeys({ keepFor: SESSION_MS, onProblem: () => {} });
+    const stop = async (): Promise<void> => {
+      server.closeAllConnections();
+      server.close();
+    };
+    onTestFinished(async () => {
+      await stop();
+      keys.close();
+      await state.close();
+    });
+    const signing = { keys, url, clock: systemClock, random: randomBytes };
+    return Object.assign(member, {
+      requests,
+      signing,
+      signatures: new Signatures(signing),
+      strangeKey: { id: keys.current.id, key: createSecretKey(randomBytes(32)) },
+      stop,
+      /** A session of this caller whose servers run there. */
+      sessionOf: async (caller: string): Promise<string> =>
+        new Sealer(keys, randomBytes).seal("session", {
+          agent: "default",
+          caller,
+          profile: INITIALIZE,
+          expiresAt: Date.now() + SESSION_MS,
+          nonce: randomBytes(12).toString("hex"),
+          home: url,
+        }),
+    });
+  }
+});
