@@ -20,6 +20,8 @@ export interface TestProvider {
   begun: URLSearchParams[];
   /** The last ID token that it gave. */
   identity: string;
+  /** An access token with these claims. */
+  token: (claims: JWTPayload) => Promise<string>;
   /** What its token endpoint answered. */
   answers: number[];
   close(): Promise<void>;
@@ -81,11 +83,7 @@ export async function openProvider(): Promise<TestProvider> {
         nonce: begun?.get("nonce") ?? "",
         ...provider.claims,
       };
-      const sign =
-        provider.sign ??
-        ((payload) =>
-          new SignJWT(payload).setProtectedHeader({ alg: "ES256", kid: "one" }).sign(privateKey));
-      provider.identity = await sign(claims);
+      provider.identity = await (provider.sign ?? provider.token)(claims);
       json(200, { token_type: "Bearer", access_token: "x", id_token: provider.identity });
     };
     void answer();
@@ -96,6 +94,8 @@ export async function openProvider(): Promise<TestProvider> {
     metadata: {},
     begun: [],
     identity: "",
+    token: (claims) =>
+      new SignJWT(claims).setProtectedHeader({ alg: "ES256", kid: "one" }).sign(privateKey),
     answers: [],
     async close() {
       server.closeAllConnections();

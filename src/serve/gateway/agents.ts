@@ -9,12 +9,15 @@ import { Endpoint } from "../endpoint/endpoint.ts";
 import type { WaitingApprovals } from "../endpoint/questions/waiting-approvals.ts";
 import { HOLD_MS } from "../endpoint/questions/held-calls.ts";
 import { subscriptionPlaces } from "../endpoint/subscriptions.ts";
+import { signInsOf } from "../../core/board/board.ts";
 import { listServers } from "../../core/board/search-request.ts";
 import type { AgentConfig } from "../../core/types/agent-config.ts";
 import type { Board, ReloadReport, SessionBoard } from "../../core/types/board.ts";
-import type { SessionOptions } from "../../core/types/board-options.ts";
-import { DEFAULT_TOKEN_CALLER } from "../../core/types/caller.ts";
+import type { SessionOptions, SessionPerson } from "../../core/types/board-options.ts";
+import { type Caller, DEFAULT_TOKEN_CALLER, personOf } from "../../core/types/caller.ts";
+import { PlugboardError } from "../../core/types/errors.ts";
 import { isJsonObject } from "../../core/types/json.ts";
+import type { NativeToolFactory } from "../../core/types/tool.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
 import { Shares } from "../../util/shares.ts";
 import type { Timer } from "../../util/clock.ts";
@@ -28,7 +31,11 @@ export interface GatewayAgentsOptions extends Omit<
   /** Undefined if there is no such agent. */
   open: (id: string) => Promise<ClientBoard | undefined>;
   /** Hears of every session board that is opened. Returns a function that is called when it closes. */
-  onSession?: (agent: string, board: SessionBoard) => () => void;
+  onSession?: (
+    agent: string,
+    board: SessionBoard,
+    person: PersonsServers | undefined,
+  ) => () => void;
   /** Decides about calls where the client cannot ask its user. Absent: they are refused. */
   approvals?: Pick<WaitingApprovals, "askFor">;
   /** Milliseconds until the board for a policy that nobody uses any more is closed. */
@@ -37,7 +44,20 @@ export interface GatewayAgentsOptions extends Omit<
   sessionServers: number;
   /** How many calls each caller may make. Absent: as many as they like. */
   quotas?: Pick<Quotas, "of">;
+  /** How many people may have servers of their own at a time, of one agent. */
+  people: number;
+  /** Where somebody signs in to a server of an agent. */
+  signInUrl: (agent: string, server: string) => string;
 }
+
+/** Whose board it is, and which of its servers nobody else sees. */
+export interface PersonsServers {
+  id: string;
+  isTheirs: (server: string) => boolean;
+}
+
+/** The tool that says where to sign in. */
+const SIGN_IN = "sign_in";
 
 /** For clients of others than the owner, in place of the reason, which names files. */
 const MISSING =
@@ -47,6 +67,7 @@ const MISSING =
 export interface Viewer {
   /** The label of the caller. */
   caller: string;
+  id: string;
   /** What they may use, by agent, of the agents that are open. */
   boards: ReadonlyMap<string, SessionBoard>;
   /** Gives the boards back. */
@@ -84,9 +105,15 @@ export class GatewayAgents {
     );
     return {
       caller: admitted.caller.label,
+      id: admitted.caller.id,
       boards: new Map(leases.map(([id, { board }]) => [id, board])),
       release: () => leases.forEach(([, { release }]) => release()),
     };
+  }
+
+  /** Somebody has signed in to a server, here or elsewhere. */
+  signedIn(): void {
+    for (const agent of this.list()) agent.signedIn();
   }
 
   /** Ends the streams of changes, so that clients know that nothing more comes. */
@@ -143,8 +170,9 @@ export class GatewayAgents {
 }
 
 /**
- * One agent. Its board itself answers callers who are the owner; others have a session board on top of it, with their
- * policy. A client's session has one of its own where servers of `scope: "session"` are configured.
+ * One agent. Its board itself answers its own user; others have a session board on top of it, with their policy. Where people
+ * sign in to servers for themselves, each person has one. A client's session has one of its own where servers of
+ * `scope: "session"` are configured.
  */
 export class ServedAgent {
   readonly id: string;
@@ -154,7 +182,7 @@ export class ServedAgent {
   readonly #options: GatewayAgentsOptions;
   readonly #opened: ClientBoard;
   readonly #lease: Lease;
-  /** Boards that several callers share, by their policy. */
+  /** By the policy, and by the person where people have servers of their own. */
   readonly #policyBoards = new Map<string, PolicyBoard>();
   /** The sessions that have servers of their own. */
   readonly #places: Shares;
@@ -179,11 +207,52 @@ export class ServedAgent {
     if (session !== undefined && this.#hasSessionServers && this.#takePlace(admitted)) {
       return this.#leaseSession(admitted, session);
     }
-    return isUnrestricted(admitted) ? this.#lease : this.lease(admitted);
+    // What the agent's own user is signed in to is for nobody else.
+    const isOwnUser = personOf(admitted.caller) === undefined;
+    return isUnrestricted(admitted) && isOwnUser ? this.#lease : this.lease(admitted);
+  }
+
+  /** Where a caller signs in. */
+  async signInBoard(
+    admitted: AdmittedCaller,
+  ): Promise<{ board: SignInBoard; release: () => void }> {
+    if (personOf(admitted.caller) === undefined) return { board: this.board, release: () => {} };
+    const lease = await this.lease(admitted);
+    if (lease.isPersons) return lease;
+    lease.release();
+    const what = "too many people use servers of their own now (gateway.limits.people)";
+    throw new PlugboardError("RATE_LIMITED", what, { hint: "try again later" });
+  }
+
+  /** For a person who may do what the agent's own user may, as themselves. */
+  async ownersBoard(caller: Caller): Promise<{ board: SignInBoard; release: () => void }> {
+    if (!this.#hasUserServers) return { board: this.board, release: () => {} };
+    return this.signInBoard({ caller, policy: { owner: true } });
+  }
+
+  /** Whether people sign in to the server for themselves. */
+  isPerUser(server: string): boolean {
+    return this.#opened.userServers.includes(server);
+  }
+
+  signedIn(): void {
+    void signInsOf(this.board).retry();
+    for (const board of this.#policyBoards.values()) {
+      // Who does not use theirs now finds out when they do.
+      if (board.users === 0) board.mayBeSignedIn = true;
+      else void retrySignIns(board);
+    }
+    for (const { board, isOfSession } of this.#sessionBoards) {
+      if (isOfSession) void signInsOf(board).retry();
+    }
   }
 
   get #hasSessionServers(): boolean {
     return this.#opened.sessionServers.length > 0;
+  }
+
+  get #hasUserServers(): boolean {
+    return this.#opened.userServers.length > 0;
   }
 
   reload(config: AgentConfig): Promise<ReloadReport> {
@@ -218,7 +287,7 @@ export class ServedAgent {
   async #leaseSession(admitted: AdmittedCaller, session: NonNullable<Session>): Promise<Lease> {
     const offersRoots = isJsonObject(session.profile.capabilities["roots"]);
     const giveBack = once(() => this.#places.giveBack(admitted.caller.id));
-    const served = await this.#open(admitted, {
+    const served = await this.#open(admitted, personOf(admitted.caller), {
       id: session.nonce,
       // Servers hear at once that there are roots; which ones, only the client knows.
       ...(offersRoots && this.#opened.roots === undefined && { roots: [] }),
@@ -233,42 +302,85 @@ export class ServedAgent {
     return { endpoint: served.endpoint, hasOwnServers: true, release };
   }
 
-  /** The board of what a caller may do, who is not the owner. One for all who may do the same, closed when unused. */
-  async lease(admitted: AdmittedCaller): Promise<Lease & { board: SessionBoard }> {
-    const key = canonicalJson({ tools: admitted.policy?.tools ?? {}, owner: isOwner(admitted) });
+  /**
+   * The board of what a caller may do who is not the agent's own user. One for all who may do the same, or for one person;
+   * closed when unused.
+   */
+  async lease(
+    admitted: AdmittedCaller,
+  ): Promise<Lease & { board: SessionBoard; isPersons: boolean }> {
+    const terms = { tools: admitted.policy?.tools ?? {}, owner: isOwner(admitted) };
+    const person = this.#hasUserServers ? personOf(admitted.caller) : undefined;
+    let key = canonicalJson({ ...terms, ...(person !== undefined && { person }) });
     let board = this.#policyBoards.get(key);
     if (board === undefined) {
-      const id = `policy-${createHash("sha256").update(key).digest("hex").slice(0, 8)}`;
-      board = { served: this.#open(admitted, { id, perSession: false }), users: 0 };
-      this.#policyBoards.set(key, board);
+      const isPersons = person !== undefined && this.#hasRoomFor(admitted);
+      if (person !== undefined && !isPersons) key = canonicalJson(terms);
+      board = this.#policyBoards.get(key) ?? this.#openShared(key, admitted, isPersons);
     }
     const shared = board;
     shared.timer?.cancel();
     shared.users += 1;
+    if (shared.mayBeSignedIn) void retrySignIns(shared);
     const leave = once(() => {
       shared.users -= 1;
       if (shared.users === 0) this.#closeLater(key, shared);
     });
     try {
       const { endpoint, board: served } = await shared.served;
-      return { endpoint, board: served, release: leave };
+      return { endpoint, board: served, isPersons: shared.isPersons, release: leave };
     } catch (error) {
       this.#policyBoards.delete(key);
       throw error;
     }
   }
 
-  #closeLater(key: string, board: PolicyBoard): void {
-    const { clock, idleMs } = this.#options;
-    // A call that waits for its client's answers is held by the board meanwhile.
-    board.timer = clock.later(Math.max(idleMs, HOLD_MS), () => {
-      this.#policyBoards.delete(key);
-      void board.served.then((served) => this.#close(served));
-    });
+  #openShared(key: string, admitted: AdmittedCaller, isPersons: boolean): PolicyBoard {
+    const id = `policy-${createHash("sha256").update(key).digest("hex").slice(0, 16)}`;
+    const person = isPersons ? personOf(admitted.caller) : undefined;
+    const served = this.#open(admitted, person, { id, perSession: false });
+    const board = { served, users: 0, isPersons, mayBeSignedIn: false };
+    this.#policyBoards.set(key, board);
+    return board;
   }
 
-  async #open(admitted: AdmittedCaller, options: Partial<SessionOptions>): Promise<ServedSession> {
+  /** Makes room by closing what nobody uses. One person has one board, so each has the same part. */
+  #hasRoomFor({ caller }: AdmittedCaller): boolean {
+    const { people, logger } = this.#options;
+    const theirs = [...this.#policyBoards].filter(([, { isPersons }]) => isPersons);
+    if (theirs.length < people) return true;
+    // The one that was used longest ago comes first: a board that is used again is put at the end.
+    const unused = theirs.find(([, { users }]) => users === 0);
+    if (unused === undefined) {
+      const what = `${people} people have servers of their own already (gateway.limits.people)`;
+      logger.warn(`${what}; ${caller.label} goes on without them`, { agent: this.id });
+      return false;
+    }
+    this.#closeNow(...unused);
+    return true;
+  }
+
+  #closeLater(key: string, board: PolicyBoard): void {
+    const { clock, idleMs } = this.#options;
+    if (this.#policyBoards.delete(key)) this.#policyBoards.set(key, board);
+    // A call that waits for its client's answers is held by the board meanwhile.
+    board.timer = clock.later(Math.max(idleMs, HOLD_MS), () => this.#closeNow(key, board));
+  }
+
+  #closeNow(key: string, board: PolicyBoard): void {
+    board.timer?.cancel();
+    this.#policyBoards.delete(key);
+    void board.served.then((served) => this.#close(served)).catch(() => {});
+  }
+
+  /** Without a person, several people may share it. */
+  async #open(
+    admitted: AdmittedCaller,
+    person: string | undefined,
+    options: Partial<SessionOptions>,
+  ): Promise<ServedSession> {
     const { tools } = admitted.policy ?? {};
+    const isOwnUser = personOf(admitted.caller) === undefined;
     const board = await this.board.openSession({
       cwd: this.#opened.workspace,
       owner: isOwner(admitted),
@@ -279,6 +391,8 @@ export class ServedAgent {
       // Clients are answered at once; their first list waits for the servers.
       startupWait: 0,
       ...(tools !== undefined && { tools: { ...tools, place: "the token's tools" } }),
+      ...(!isOwnUser && { person: person !== undefined && this.#personIn(person) }),
+      ...(person !== undefined && this.#hasUserServers && { native: [this.#signInTool] }),
       ...options,
     });
     const onRoots = (roots: readonly string[]): void => board.setRoots(roots);
@@ -287,16 +401,53 @@ export class ServedAgent {
       board.status().every(({ name, origin }) => name !== server || origin !== "session");
     const isLess = tools?.allow !== undefined || tools?.deny !== undefined;
     const endpoint = this.#serve(board, {
-      about: () => this.#aboutFor(isOwner(admitted), isLess, options.perSession !== false),
+      about: () => this.#aboutFor(isOwner(admitted), isLess, options.perSession !== false, board),
       onRoots: takesRoots ? onRoots : undefined,
       isForOthers: !isOwner(admitted),
       // Whoever may do everything may also read everything.
       mayLogForOthers: isUnrestricted(admitted) ? undefined : isShared,
     });
-    const served = { board, endpoint, unwatch: this.#options.onSession?.(this.id, board) };
+    const theirs = person === undefined ? undefined : { id: person, isTheirs: this.#isTheirs };
+    const unwatch = this.#options.onSession?.(this.id, board, theirs);
+    const served = { board, endpoint, unwatch, isOfSession: options.perSession !== false };
     this.#sessionBoards.add(served);
     return served;
   }
+
+  readonly #isTheirs = (server: string): boolean => this.isPerUser(server);
+
+  #personIn(id: string): SessionPerson {
+    const { signInUrl } = this.#options;
+    const signInHint = (server: string): string =>
+      `to sign in, open ${signInUrl(this.id, server)} in a browser`;
+    return { id, signInHint };
+  }
+
+  /** Without a sign-in, a server lists no tools, and a model would not know that there are any. */
+  readonly #signInTool: NativeToolFactory = ({ has }) => {
+    const { userServers } = this.#opened;
+    if (has(SIGN_IN)) return undefined;
+    return {
+      name: SIGN_IN,
+      label: "Sign in",
+      description: `Gives the address at which the user signs in to one of these servers: ${userServers.join(", ")}. Its tools are there after that. Use it if they are missing, or if a call says that a sign-in is needed.`,
+      parameters: {
+        type: "object",
+        properties: { server: { type: "string", enum: [...userServers] } },
+        required: ["server"],
+        additionalProperties: false,
+      },
+      annotations: { readOnlyHint: true },
+      execute: (_, { server }) => {
+        const name = userServers.find((each) => each === server);
+        const text =
+          name === undefined
+            ? `There is no such server. Those to sign in to: ${userServers.join(", ")}.`
+            : `Ask the user to open this address in a browser, and to sign in to ${name} there: ${this.#options.signInUrl(this.id, name)}`;
+        return { content: [{ type: "text", text }] };
+      },
+    };
+  };
 
   #close(served: ServedSession): void {
     this.#sessionBoards.delete(served);
@@ -310,7 +461,12 @@ export class ServedAgent {
    * What the clients of a board are told about it. A client cannot see which servers it does not get without a session. Who
    * is not the owner does not hear of files, and whose token `isLess` than the board not of servers.
    */
-  #aboutFor(isForOwner: boolean, isLess: boolean, isInSession: boolean): string | undefined {
+  #aboutFor(
+    isForOwner: boolean,
+    isLess: boolean,
+    isInSession: boolean,
+    board?: SessionBoard,
+  ): string | undefined {
     const { about, sessionServers } = this.#opened;
     const missing = about();
     const words = [missing === undefined || isForOwner ? missing : MISSING];
@@ -322,6 +478,15 @@ export class ServedAgent {
         `${which} These servers run once for each session, and this client has no session: no client of MCP 2026-07-28 has ` +
           "one, and others have none with servers of their own beyond gateway.limits.sessionServers. " +
           'Tell the user: to get the tools, set "scope": "shared" for the servers in the configuration, or use plugboard serve.',
+      );
+    }
+    const waiting = board?.status().filter(({ name, state }) => {
+      return state.kind === "needs-auth" && this.isPerUser(name);
+    });
+    for (const { name } of waiting ?? []) {
+      const url = this.#options.signInUrl(this.id, name);
+      words.push(
+        `The tools of ${name} are there once the user has signed in to it. Tell the user: open ${url} in a browser.`,
       );
     }
     const said = words.filter((each) => each !== undefined);
@@ -365,6 +530,8 @@ export class ServedAgent {
 
 interface ServedSession {
   board: SessionBoard;
+  /** One session of one client has it. */
+  isOfSession: boolean;
   endpoint: Endpoint;
   /** Ends what `onSession` began. */
   unwatch: (() => void) | undefined;
@@ -373,8 +540,21 @@ interface ServedSession {
 interface PolicyBoard {
   served: Promise<ServedSession>;
   users: number;
+  /** It is one person's, with servers of their own. */
+  isPersons: boolean;
+  /** Somebody has signed in somewhere since it was last used. */
+  mayBeSignedIn: boolean;
   timer?: Timer;
 }
+
+async function retrySignIns(shared: PolicyBoard): Promise<void> {
+  shared.mayBeSignedIn = false;
+  const served = await shared.served.catch(() => undefined);
+  if (served !== undefined) await signInsOf(served.board).retry();
+}
+
+/** What somebody signs in on. */
+export type SignInBoard = Board | SessionBoard;
 
 /** Whoever can read the token that the gateway made is the owner; for other tokens their policy says so. */
 function isOwner({ caller, policy }: AdmittedCaller): boolean {

@@ -43,6 +43,7 @@ import { Access, type AccessOptions } from "./access/access.ts";
 import type { Admission, Admitted } from "./access/admission.ts";
 import { WELL_KNOWN } from "./access/protected-resource.ts";
 import { readTls } from "./access/tls.ts";
+import type { Provider } from "./access/provider.ts";
 import { GatewayAgents } from "./agents.ts";
 import {
   DRAIN_MS,
@@ -65,6 +66,7 @@ import type { ProviderSignIn } from "./page/provider-sign-in.ts";
 import { VISITOR, Visitors } from "./page/visitors.ts";
 import type { ApplicationFacts, Role } from "./page/wire.ts";
 import { Quotas } from "./quotas.ts";
+import { isSignInPath, PeopleSignIn, signInPath } from "./people-sign-in.ts";
 import { configurationText, FleetWatch } from "./replicas/configuration.ts";
 import { OtherReplicas } from "./replicas/other-replicas.ts";
 import { SharedLists } from "./replicas/shared-lists.ts";
@@ -246,6 +248,8 @@ interface GatewayParts {
   agents: GatewayAgents;
   /** By the agent: has the operator no longer see its board. */
   unwatch: Map<string, () => void>;
+  /** What people call the gateway, once it listens; and whether an owner has its page open. */
+  place: { url: string; isOwnerThere?: () => boolean };
 }
 
 /** What a gateway consists of, before anybody reaches it. */
@@ -288,6 +292,7 @@ async function openParts(options: OpenGatewayOptions, undo: UndoSteps): Promise<
   const spans = await openSpans();
   undo.add(async () => within(clock, FLUSH_MS, Promise.resolve(spans?.flush())));
   const unwatch = new Map<string, () => void>();
+  const place: GatewayParts["place"] = { url: settings.publicUrl ?? "" };
   const agents = new GatewayAgents({
     sealer,
     home: replicas?.home,
@@ -304,7 +309,10 @@ async function openParts(options: OpenGatewayOptions, undo: UndoSteps): Promise<
       state,
       onRefused: () => monitoring.refusedCall(),
     }),
-    onSession: (id, board) => monitoring.watchSession(id, board),
+    people: settings.limits.people,
+    signInUrl: (agent, server) => `${place.url}${signInPath(agent, server)}`,
+    onSession: (id, board, person) =>
+      monitoring.watchSession(id, board, { ...(person && { person }) }),
     open: async (id) => {
       if (!agentIds.includes(id)) return undefined;
       const agentOption = id === DEFAULT_AGENT ? "" : ` --agent ${shellWord(id)}`;
@@ -322,7 +330,9 @@ async function openParts(options: OpenGatewayOptions, undo: UndoSteps): Promise<
     },
   });
   undo.add(() => agents.close());
-  return { state, monitoring, sealer, replicas, fleet, approvals, agents, unwatch };
+  const unsubscribe = state.changes.subscribe("grants", () => agents.signedIn());
+  undo.add(async () => unsubscribe());
+  return { state, monitoring, sealer, replicas, fleet, approvals, agents, unwatch, place };
 }
 
 function openReplicas(
@@ -419,7 +429,7 @@ function channelHost(
     status: () => monitoring.status(),
     logs,
     watch: (agent, session, { pid }) =>
-      monitoring.watchSession(agent, session, { pid, session: session.id }),
+      monitoring.watchSession(agent, session, { command: { pid, session: session.id } }),
     attached: (command) => {
       const gone = [monitoring.attached(command), onAttached?.()];
       return () => gone.forEach((each) => each?.());
@@ -618,7 +628,21 @@ async function openHttp(
   });
   const tls = settings.tls && (await readTls(settings.tls, clock));
   if (tls?.warning !== undefined) logger.warn(tls.warning);
-  const page = openPage(options, parts, undo);
+  const provider = openProvider(options, undo);
+  const page = openPage(options, parts, provider, undo);
+  const signIns = new PeopleSignIn({
+    url: () => parts.place.url,
+    agents,
+    access,
+    provider,
+    issuer: settings.ui?.issuer,
+    sealer,
+    state,
+    clock,
+    random: randomBytes,
+    logger,
+  });
+  const admission = admitRequests(access, agentIds, monitoring);
   const gateway = new Gateway({
     host: settings.host,
     port: settings.port,
@@ -646,7 +670,8 @@ async function openHttp(
     },
     isDegraded: () => (state.health?.().away ?? []).length > 0,
     configuration: () => state.replicas?.own?.configuration,
-    ...admitRequests(access, agentIds, monitoring),
+    ...admission,
+    openRoutes: new Map([...(admission.openRoutes ?? []), ...signIns.routes]),
     page,
     routes: monitoring.routes,
     watcher: monitoring,
@@ -654,6 +679,7 @@ async function openHttp(
     logger,
   });
   const address = await gateway.listen();
+  parts.place.url = urlOf(address, settings);
   const newPageLink = page.opened(urlOf(address, settings), localUrl(address, settings));
   return { gateway, sessions, address, newPageLink, closeAccess: () => access.close() };
 }
@@ -684,7 +710,8 @@ interface OpenedPage extends GatewayPage {
 /** The page, for people. It answers once it is known where it is. */
 function openPage(
   options: LoggedOptions,
-  { state, monitoring, sealer, agents, approvals }: GatewayParts,
+  { state, monitoring, sealer, agents, approvals, place }: GatewayParts,
+  provider: Promise<Provider | undefined> | undefined,
   undo: UndoSteps,
 ): OpenedPage {
   const { settings, clock, logger } = options;
@@ -725,6 +752,7 @@ function openPage(
       const methods = new PageMethods({
         state,
         agents: () => agents.list(),
+        signInUrl: (agent, server) => `${place.url}${signInPath(agent, server)}`,
         calls: live.calls,
         changes,
         configuration,
@@ -736,14 +764,14 @@ function openPage(
         ...(applications && { applications }),
       });
       const calls = new PageCalls({
-        boardOf: (id) => methods.boardOf(id),
+        boardFor: (id, visitor) => methods.boardFor(id, visitor),
         askFor: (id) => approvals.askFor(id),
         newId: randomUUID,
         clock,
       });
       const files = new PageFiles(options.pageFolder ?? PAGE_FOLDER);
       const { publicUrl, tls } = settings;
-      const signIn = openSignIn(options, { state, sealer, visitors }, undo);
+      const signIn = openSignIn(options, { state, sealer, visitors, provider });
       page = new Page({
         signIn,
         visitors,
@@ -759,22 +787,17 @@ function openPage(
   };
 }
 
-/** The code that signs people in through a provider is loaded only where one is configured. */
-function openSignIn(
-  options: OpenGatewayOptions,
-  { state, sealer, visitors }: Pick<GatewayParts, "state" | "sealer"> & { visitors: Visitors },
+/** Whoever knows the people. Its code is loaded only where one is configured. */
+function openProvider(
+  { settings, network, clock, logger }: OpenGatewayOptions,
   undo: UndoSteps,
-): Promise<ProviderSignIn | undefined> | undefined {
-  const { settings, network, clock, logger } = options;
+): Promise<Provider | undefined> | undefined {
   const { ui, jwt, publicUrl } = settings;
   const issuer = jwt?.issuers.find((each) => each.issuer === ui?.issuer);
   if (ui === undefined || issuer === undefined || publicUrl === undefined) return undefined;
-  const load = async (): Promise<ProviderSignIn> => {
-    const [{ Provider }, module] = await Promise.all([
-      import("./access/provider.ts"),
-      import("./page/provider-sign-in.ts"),
-    ]);
-    const provider = new Provider({
+  const load = async (): Promise<Provider> => {
+    const module = await import("./access/provider.ts");
+    const provider = new module.Provider({
       page: ui,
       issuer,
       networkAllow: network.allow,
@@ -783,21 +806,41 @@ function openSignIn(
       onProblem: (message) => logger.warn(message),
     });
     undo.add(() => provider.close());
-    return new module.ProviderSignIn({
-      provider,
-      page: ui,
-      visitors,
-      sealer,
-      revoked: state.sessions,
-      clock,
-      random: randomBytes,
-      publicUrl,
-      gateway: pageOf(options, state),
-    });
+    return provider;
   };
   return load().catch((error: unknown) => {
-    logger.error("nobody can sign in to the page through the provider", { reason: String(error) });
+    logger.error("nobody can sign in through the provider", { reason: String(error) });
     return undefined;
+  });
+}
+
+/** Signs people in to the page through the provider. */
+async function openSignIn(
+  options: OpenGatewayOptions,
+  {
+    state,
+    sealer,
+    visitors,
+    provider: opening,
+  }: Pick<GatewayParts, "state" | "sealer"> & {
+    visitors: Visitors;
+    provider: Promise<Provider | undefined> | undefined;
+  },
+): Promise<ProviderSignIn | undefined> {
+  const { ui, publicUrl } = options.settings;
+  const provider = await opening;
+  if (provider === undefined || ui === undefined || publicUrl === undefined) return undefined;
+  const module = await import("./page/provider-sign-in.ts");
+  return new module.ProviderSignIn({
+    provider,
+    page: ui,
+    visitors,
+    sealer,
+    revoked: state.sessions,
+    clock: options.clock,
+    random: randomBytes,
+    publicUrl,
+    gateway: pageOf(options, state),
   });
 }
 
@@ -831,6 +874,11 @@ function alreadyRuns(file: string | undefined): PlugboardError {
   });
 }
 
+/** Where people come from links, and from providers. */
+function isDocument(path: string): boolean {
+  return PAGE_DOCUMENTS.has(path) || isSignInPath(path);
+}
+
 /** Asks access/ about every request, and answers those that are refused. */
 function admitRequests(
   access: Access,
@@ -854,7 +902,7 @@ function admitRequests(
       return admission instanceof Promise ? admission.then(decide) : decide(admission);
     },
     checkSource(request, reply) {
-      const refusal = access.check(request, PAGE_DOCUMENTS.has(pathOf(request)));
+      const refusal = access.check(request, isDocument(pathOf(request)));
       if (refusal !== undefined) {
         monitoring.refused(request, refusal, "source");
         sendRefusal(reply, refusal);

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ListRootsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import type { SessionBoard } from "../../../src/core/types/board.ts";
 import type { TokenPolicy } from "../../../src/core/types/caller.ts";
 import {
@@ -16,6 +16,7 @@ import {
   post,
   type RawAnswer,
 } from "../endpoint/harness.ts";
+import { startOAuth } from "../../fixtures/oauth/oauth.ts";
 import { fixture } from "../../support/boards.ts";
 import { temporaryDirectory } from "../../support/directory.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
@@ -450,4 +451,45 @@ it("what a shared server logs without saying about which call is not told to a t
   await post(url, call("one__log", { messages }), owner.session);
   expect(await owner.end()).toContain("what the owner asked for");
   expect(await other.end()).not.toContain("what the owner asked for");
+});
+
+it("so many people have servers of their own: who does not use theirs makes room, and nobody gets another's", async () => {
+  const oauth = await startOAuth();
+  onTestFinished(() => oauth.close());
+  const server = { url: oauth.url, oauth: { per: "user" } } as const;
+  const rig = await openGateway({ servers: { personal: server } }, { people: 1 });
+  const agent = await rig.agents.find("default");
+  const lease = async (id: string) => {
+    const found = await agent?.lease({ caller: { id: `token:${id}`, label: id } });
+    const servers = found?.board.status().map(({ name }) => name);
+    return { servers, isPersons: found?.isPersons, release: () => found?.release() };
+  };
+  const ann = await lease("ann");
+  expect(ann).toMatchObject({ isPersons: true, servers: ["personal"] });
+  // Hers is in use: bob goes on without, and does not get that of the agent's own user.
+  const bob = await lease("bob");
+  expect(bob).toMatchObject({ isPersons: false, servers: [] });
+  expect(rig.board.status().map(({ name }) => name)).toEqual(["personal"]);
+  ann.release();
+  const again = await lease("bob");
+  expect(again).toMatchObject({ isPersons: true, servers: ["personal"] });
+  for (const each of [bob, again]) each.release();
+});
+
+it("a server to which people sign in for themselves, and that is added while somebody has a session, is not theirs by it", async () => {
+  const oauth = await startOAuth();
+  onTestFinished(() => oauth.close());
+  const rig = await openGateway({ servers: {} });
+  const agent = await rig.agents.find("default");
+  const caller = { id: "token:ci", label: "ci" };
+  const before = await Promise.all(
+    [{}, { policy: { owner: true } }].map(async (more) => agent?.lease({ caller, ...more })),
+  );
+  const server = { url: oauth.url, oauth: { per: "user" } } as const;
+  await rig.board.reload({ servers: { personal: server } });
+  expect(rig.board.status().map(({ name }) => name)).toEqual(["personal"]);
+  for (const each of before) {
+    expect(each?.board.status()).toEqual([]);
+    each?.release();
+  }
 });

@@ -17,6 +17,7 @@ import { Gateway, LAST_REQUEST_MS } from "../../../src/serve/gateway/gateway.ts"
 import type { BoardOptions } from "../../../src/core/types/board-options.ts";
 import type { Board } from "../../../src/core/types/board.ts";
 import type { TokenPolicy } from "../../../src/core/types/caller.ts";
+import { isPerUser } from "../../../src/core/types/server-definition.ts";
 import { silentLogger } from "../../../src/core/types/logger.ts";
 import { PendingApprovalFiles } from "../../../src/core/state/files/pending-approval-files.ts";
 import { type Clock, systemClock } from "../../../src/util/clock.ts";
@@ -47,6 +48,7 @@ export interface RigOptions {
   /** How long it takes to find out who somebody is, as with a JWT whose issuer is asked. */
   verified?: () => Promise<void>;
   sessionServers?: number;
+  people?: number;
   /** The time of the gateway itself, for what it looks at every second. */
   gatewayClock?: Clock;
   onRefusedConnection?: (kind: string) => void;
@@ -90,12 +92,15 @@ export async function openGateway(config: BoardConfig, options: RigOptions = {})
     approvals,
     idleMs,
     sessionServers: options.sessionServers ?? 200,
+    people: options.people ?? 200,
+    signInUrl: (id, server) => `https://gateway.example.com/sign-in/${id}/${server}`,
     open: async (id) =>
       id === "default"
         ? {
             board,
             workspace,
             sessionServers,
+            userServers: agent.servers.flatMap((each) => (isPerUser(each) ? [each.name] : [])),
             roots: agent.roots,
             about: () => undefined,
             keepsApps: () => false,

@@ -23,12 +23,14 @@ interface GatewayEvent {
   at: number;
   data: object;
   size: number;
+  /** The one caller who sees it, besides those who see everything. */
+  only: string | undefined;
 }
 
 /** What a reader sees who does not see everything. */
 export interface EventView {
   /** An event as the reader gets it; undefined if it gets nothing of it. */
-  event: (name: string, data: object) => object | undefined;
+  event: (name: string, data: object, only: string | undefined) => object | undefined;
 }
 
 export interface EventsOptions<View extends EventView = EventView> {
@@ -78,19 +80,20 @@ export class GatewayEvents<View extends EventView = EventView> {
 
   /**
    * `data` must not change any more. With `about`, it replaces the last event about the same thing, which nobody needs
-   * any more. Who makes large events says how many characters `size` they have.
+   * any more. Who makes large events says how many characters `size` they have. With `only`, it is for that caller, and for
+   * those who see everything.
    */
   add(
     name: string,
     data: object,
-    { about, size = 0 }: { about?: string; size?: number } = {},
+    { about, size = 0, only }: { about?: string; size?: number; only?: string } = {},
   ): void {
     if (!this.#isKept) return;
     if (about !== undefined) this.#replace(about);
     for (const listener of this.#listeners) listener(name, data);
     const at = this.#options.clock.now();
     if (this.#count - this.#oldest >= KEPT) this.#dropOldest();
-    this.#ring[this.#count % KEPT] = { name, at, data, size };
+    this.#ring[this.#count % KEPT] = { name, at, data, size, only };
     this.#count += 1;
     this.#size += size;
     while (this.#size > MOST_SIZE && this.#oldest < this.#count - 1) this.#dropOldest();
@@ -175,7 +178,8 @@ export class GatewayEvents<View extends EventView = EventView> {
     let text = "";
     for (let number = start; number < this.#count; number += 1) {
       const kept = this.#ring[number % KEPT];
-      const data = view === undefined ? kept?.data : kept && view.event(kept.name, kept.data);
+      const data =
+        view === undefined ? kept?.data : kept && view.event(kept.name, kept.data, kept.only);
       if (kept === undefined || data === undefined) continue;
       text += event(kept.name, { at: kept.at, ...data }, this.#idOf(number));
     }

@@ -17,11 +17,12 @@ import type {
 import type { Logger } from "../../../core/types/logger.ts";
 import { stateToJson } from "../../../core/types/server-state.ts";
 import type { ServerStatus } from "../../../core/types/server-status.ts";
+import type { ToolSource } from "../../../core/types/tool.ts";
 import type { Replicas } from "../../../core/types/shared-state.ts";
 import type { Clock } from "../../../util/clock.ts";
 import { oneLine } from "../../../util/text.ts";
 import type { AdmittedCaller } from "../access/admission.ts";
-import type { Viewer } from "../agents.ts";
+import type { PersonsServers, Viewer } from "../agents.ts";
 import type { AdmittedRoute, Route } from "../gateway.ts";
 import { type ClientName, Clients } from "./clients.ts";
 import { GatewayEvents } from "./events.ts";
@@ -197,11 +198,18 @@ export class Monitoring {
     };
   }
 
-  /** Watches the board of a session, which tells of its agent's servers too. `command` is the attached one that has it. */
-  watchSession(agent: string, board: WatchedBoard, command?: CommandOfSession): () => void {
+  /**
+   * Watches the board of a session, which tells of its agent's servers too. `command` is the attached one that has it.
+   * What happens on servers that one person has for themselves is for nobody else to see but the owner.
+   */
+  watchSession(
+    agent: string,
+    board: WatchedBoard,
+    { command, person }: { command?: CommandOfSession; person?: PersonsServers } = {},
+  ): () => void {
     const isOwn = (server: string): boolean =>
       board.status().some(({ name, origin }) => name === server && origin === "session");
-    const off = this.#watch(agent, board, isOwn, command?.session);
+    const off = this.#watch(agent, board, isOwn, { command: command?.session, person });
     if (command === undefined) return off;
     const offCalls = board.on("call", ({ durationMs, isError }) => {
       for (const entry of this.#attached) {
@@ -357,9 +365,13 @@ export class Monitoring {
     agent: string,
     board: WatchedBoard,
     isOwn: (server: string) => boolean,
-    command?: string,
+    { command, person }: { command?: string | undefined; person?: PersonsServers | undefined } = {},
   ): () => void {
     const { events } = this;
+    const onlyFor = (source: ToolSource): { only?: string } =>
+      person !== undefined && source.kind === "mcp" && person.isTheirs(source.server)
+        ? { only: person.id }
+        : {};
     const place = { agent, ...(command !== undefined && { command }) };
     const watcher = this.#callWatcher;
     this.#callBoards.set(board, { place, ...(watcher && { off: onCalls(board, place, watcher) }) });
@@ -370,25 +382,33 @@ export class Monitoring {
       },
       this.tally.watch(agent, board, isOwn),
       board.on("callStart", ({ callId, tool, source }) => {
-        if (events.isKept) events.add("callStart", { agent, callId, tool, source });
+        if (!events.isKept) return;
+        events.add("callStart", { agent, callId, tool, source }, onlyFor(source));
       }),
-      board.on("call", (event) => this.#called(agent, event)),
+      board.on("call", (event) => this.#called(agent, event, onlyFor)),
       board.on("server", (event) => {
         if (!isOwn(event.server)) return;
         this.history.add(agent, event);
         events.add("server", serverData(agent, event));
       }),
-      board.on("tools", (event) => events.add("tools", { agent, ...event })),
+      // The board beneath tells the others what they share.
+      board.on("tools", (event) =>
+        events.add("tools", { agent, ...event }, person && { only: person.id }),
+      ),
       board.on("notice", (event) => events.add("notice", { agent, ...event })),
     ];
     return () => offs.forEach((off) => off());
   }
 
-  #called(agent: string, { callId, tool, source, durationMs, isError, failure }: CallEvent): void {
+  #called(
+    agent: string,
+    { callId, tool, source, durationMs, isError, failure }: CallEvent,
+    onlyFor: (source: ToolSource) => { only?: string },
+  ): void {
     const refusal = failure && GUARD_REFUSALS[failure.code];
     if (refusal !== undefined) this.#refuse(refusal);
     if (!this.events.isKept) return;
-    this.events.add("call", {
+    const data = {
       agent,
       callId,
       tool,
@@ -397,7 +417,8 @@ export class Monitoring {
       isError,
       // Not what the server sent with it: that is the caller's.
       ...(failure && { failure: { code: failure.code, message: failure.message } }),
-    });
+    };
+    this.events.add("call", data, onlyFor(source));
   }
 
   #statusFor(view: View | undefined): object {

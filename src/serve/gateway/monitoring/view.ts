@@ -58,7 +58,8 @@ export class View {
   }
 
   /** An event as they get it; undefined if it is none of theirs. */
-  event(name: string, data: object): object | undefined {
+  event(name: string, data: object, only: string | undefined): object | undefined {
+    if (only !== undefined && only !== this.#viewer.id) return undefined;
     const { agent = "" } = data as { agent?: string };
     switch (name) {
       case "callStart":

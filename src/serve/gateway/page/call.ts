@@ -39,11 +39,18 @@ const ANSWER = z.strictObject({
 }) satisfies z.ZodType<CallAnswer>;
 
 export interface PageCallOptions {
-  boardOf: (agent: string) => Board;
+  /** The board on which a visitor makes calls. Throws or rejects with INVALID_ARGUMENTS. */
+  boardFor: (agent: string, visitor: Visitor) => LentBoard | Promise<LentBoard>;
   /** Where a call waits that needs approval: the page shows it there. */
   askFor: (agent: string) => AskElsewhere;
   newId: () => string;
   clock: Clock;
+}
+
+/** A board until it is given back. */
+interface LentBoard {
+  board: Pick<Board, "call">;
+  release: () => void;
 }
 
 type Tell = <Name extends keyof PageCallEvents>(name: Name, data: PageCallEvents[Name]) => void;
@@ -72,9 +79,10 @@ export class PageCalls {
 
   /** Throws INVALID_ARGUMENTS before anything is called. */
   async run(body: JsonObject, visitor: Visitor, reply: ServerResponse): Promise<void> {
-    const { boardOf, askFor, newId, clock } = this.#options;
+    const { boardFor, askFor, newId, clock } = this.#options;
     const { agent, tool, args } = checked(REQUEST, body);
-    const board = boardOf(agent);
+    const lent = boardFor(agent, visitor);
+    const { board, release } = lent instanceof Promise ? await lent : lent;
     const gone = new AbortController();
     reply.once("close", () => gone.abort());
     const tell: Tell = (name, data) => {
@@ -111,6 +119,7 @@ export class PageCalls {
       });
     } finally {
       this.#running.delete(callId);
+      release();
     }
     reply.end();
   }

@@ -1,5 +1,7 @@
 // What the page asks the gateway for, besides the stream of events: one table of all subjects (methods/), and who may ask.
 
+import { signInsOf } from "../../../core/board/board.ts";
+import type { SignOutOutcome } from "../../../core/types/authorization.ts";
 import type { Board } from "../../../core/types/board.ts";
 import { PlugboardError } from "../../../core/types/errors.ts";
 import type { JsonObject } from "../../../core/types/json.ts";
@@ -7,6 +9,7 @@ import type { SharedState } from "../../../core/types/shared-state.ts";
 import type { Clock } from "../../../util/clock.ts";
 import { oneLine } from "../../../util/text.ts";
 import type { ServerHistory } from "../monitoring/server-history.ts";
+import type { ServedAgent } from "../agents.ts";
 import type { AuditSearch } from "./audit.ts";
 import type { Changes } from "./changes.ts";
 import type { Decisions } from "./decisions.ts";
@@ -26,10 +29,16 @@ import type { Visitor } from "./visitors.ts";
 import type { WatchedCalls } from "./watched-calls.ts";
 import type { ApplicationFacts, PageRequests } from "./wire.ts";
 
+type PageAgent = Pick<ServedAgent, "id" | "board" | "isPerUser" | "ownersBoard">;
+
+type OwnersBoard = Awaited<ReturnType<ServedAgent["ownersBoard"]>>;
+
 export interface PageMethodsOptions {
   state: Pick<SharedState, "pending" | "pins" | "limits" | "approvals" | "tokens">;
   /** The agents whose boards are open. */
-  agents: () => readonly { id: string; board: Board }[];
+  agents: () => readonly PageAgent[];
+  /** Where somebody signs in to a server for themselves. */
+  signInUrl: (agent: string, server: string) => string;
   calls: Pick<WatchedCalls, "show">;
   audit: Pick<AuditSearch, "find">;
   history: Pick<ServerHistory, "of">;
@@ -58,7 +67,21 @@ export class PageMethods {
       ...toolMethods({ agents, boardOf }),
       ...approvalMethods(state, decisions),
       ...pinMethods(state, decisions),
-      ...serverMethods({ boardOf, history: options.history }, decisions),
+      ...serverMethods(
+        {
+          boardOf,
+          own: {
+            signIn: (agent, server, visitor) =>
+              this.#isOwn(agent, server, visitor) ? options.signInUrl(agent, server) : undefined,
+            signOut: (agent, server, visitor) =>
+              this.#isOwn(agent, server, visitor)
+                ? this.#signOut(agent, server, visitor)
+                : undefined,
+          },
+          history: options.history,
+        },
+        decisions,
+      ),
       ...recordMethods({ audit: options.audit, agents, boardOf }),
       ...callMethods(options.calls),
       ...changeMethods(changes),
@@ -90,8 +113,28 @@ export class PageMethods {
 
   /** Throws INVALID_ARGUMENTS for an agent that nobody has asked for yet. */
   boardOf(id: string): Board {
+    return this.#agent(id).board;
+  }
+
+  /** Where people sign in to servers for themselves, a visitor makes calls on a board of their own. */
+  boardFor(id: string, { person, name }: Visitor): OwnersBoard | Promise<OwnersBoard> {
+    const agent = this.#agent(id);
+    if (person === undefined) return { board: agent.board, release: () => {} };
+    return agent.ownersBoard({ id: person, label: name });
+  }
+
+  #isOwn(agent: string, server: string, { person }: Visitor): boolean {
+    return person !== undefined && this.#agent(agent).isPerUser(server);
+  }
+
+  async #signOut(agent: string, server: string, visitor: Visitor): Promise<SignOutOutcome> {
+    const { board, release } = await this.boardFor(agent, visitor);
+    return signInsOf(board).end(server).finally(release);
+  }
+
+  #agent(id: string): PageAgent {
     const found = this.#options.agents().find((agent) => agent.id === id);
-    if (found !== undefined) return found.board;
+    if (found !== undefined) return found;
     const message = `the agent '${oneLine(id, 100)}' is not configured, or nobody has used it yet`;
     throw new PlugboardError("INVALID_ARGUMENTS", message);
   }

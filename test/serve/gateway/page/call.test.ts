@@ -30,7 +30,7 @@ function callThatAsks(ask: (handlers: CallerOptions, signal: AbortSignal) => unk
     ],
   });
   const calls = new PageCalls({
-    boardOf: () => ({ call }) as unknown as Board,
+    boardFor: () => ({ board: { call } as unknown as Board, release: () => {} }),
     askFor: () => () => "refuse",
     newId: () => `id${(ids += 1)}`,
     clock: new ManualClock(),

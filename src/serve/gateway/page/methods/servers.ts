@@ -1,20 +1,32 @@
 // What the page does with a server as it is configured.
 
 import { z } from "zod";
+import type { SignOutOutcome } from "../../../../core/types/authorization.ts";
 import type { Board } from "../../../../core/types/board.ts";
 import type { ServerHistory } from "../../monitoring/server-history.ts";
 import { PlugboardError } from "../../../../core/types/errors.ts";
 import type { Decisions } from "../decisions.ts";
 import { type Methods, NAME } from "../method.ts";
+import type { Visitor } from "../visitors.ts";
 import { showServer } from "../one-server.ts";
 
 export interface ServerMethodsOptions {
   history: Pick<ServerHistory, "of">;
   boardOf: (agent: string) => Board;
+  /** What a visitor does for themselves. Undefined where one sign-in is for everybody, and for the agent's own user. */
+  own: {
+    /** Where they sign in. */
+    signIn: (agent: string, server: string, visitor: Visitor) => string | undefined;
+    signOut: (
+      agent: string,
+      server: string,
+      visitor: Visitor,
+    ) => Promise<SignOutOutcome> | undefined;
+  };
 }
 
 export function serverMethods(
-  { boardOf, history }: ServerMethodsOptions,
+  { boardOf, own, history }: ServerMethodsOptions,
   decisions: Pick<Decisions, "record">,
 ): Methods<"servers/restart" | "servers/show" | "servers/signIn" | "servers/signOut"> {
   return {
@@ -27,7 +39,8 @@ export function serverMethods(
     "servers/signIn": {
       takes: z.strictObject({ agent: NAME, server: NAME }),
       run: async ({ agent, server }, visitor) => {
-        const url = await pageToSignIn(boardOf(agent), server);
+        const url =
+          own.signIn(agent, server, visitor) ?? (await pageToSignIn(boardOf(agent), server));
         await decisions.record(visitor, { decided: `sign in to ${server}`, agent, server });
         return { url };
       },
@@ -35,7 +48,8 @@ export function serverMethods(
     "servers/signOut": {
       takes: z.strictObject({ agent: NAME, server: NAME }),
       run: async ({ agent, server }, visitor) => {
-        const outcome = await boardOf(agent).signOut(server);
+        const outcome = await (own.signOut(agent, server, visitor) ??
+          boardOf(agent).signOut(server));
         await decisions.record(visitor, { decided: `sign out of ${server}`, agent, server });
         return { outcome };
       },

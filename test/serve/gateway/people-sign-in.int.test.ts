@@ -1,0 +1,400 @@
+// People who sign in to one server for themselves: what each sees, and what nobody else can make of it.
+
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { gatewaySettings } from "../../../src/core/config/gateway.ts";
+import { parseAgentConfig } from "../../../src/core/config/parse.ts";
+import { openEngineState } from "../../../src/core/state/engines/open.ts";
+import { openFileState } from "../../../src/core/state/files/open.ts";
+import type { SharedSettings } from "../../../src/core/types/gateway-settings.ts";
+import type { JsonObject } from "../../../src/core/types/json.ts";
+import { silentLogger } from "../../../src/core/types/logger.ts";
+import type { SharedState } from "../../../src/core/types/shared-state.ts";
+import { openGateway } from "../../../src/serve/gateway/open-gateway.ts";
+import { systemClock } from "../../../src/util/clock.ts";
+import { type OAuthFixture, startOAuth } from "../../fixtures/oauth/oauth.ts";
+import { startPersonal } from "../../fixtures/oauth/personal.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
+import { type Engines, missingEngines, startEngines } from "../../support/engines.ts";
+import { freePorts } from "../../support/free-ports.ts";
+import { CLIENT, openProvider, type TestProvider } from "../../support/provider.ts";
+import { legacy, post } from "../endpoint/harness.ts";
+
+const SOON = { timeout: 20_000, interval: 50 };
+
+interface Rig {
+  url: string;
+  provider: TestProvider;
+  oauth: OAuthFixture;
+  /** Who has called a tool of the server, in order. */
+  calls: string[];
+  /** The Authorization header of somebody whom the provider knows. */
+  jwt(sub: string, of?: TestProvider): Promise<string>;
+  /** The Authorization header of a new token. */
+  token(name: string, policy?: object): Promise<string>;
+  /** `at` is the gateway. */
+  ask(who: string, method: string, params?: object, at?: number): Promise<JsonObject>;
+  /** The names of the tools, without those of the gateway. */
+  tools(who: string, at?: number): Promise<string[]>;
+  /** The address of a page at the other gateway. */
+  elsewhere(page: string): string;
+}
+
+/** With settings, two gateways share a state: they have one public address, that of the first. */
+async function openRig(shared?: SharedSettings): Promise<Rig> {
+  const stateDir = temporaryDirectory();
+  const ports = await freePorts(shared === undefined ? 1 : 2);
+  const [port = 0] = ports;
+  const url = `http://127.0.0.1:${port}`;
+  const provider = await openProvider();
+  const other = await openProvider();
+  const personal = await startPersonal();
+  const oauth = await startOAuth({ behind: personal.url });
+  onTestFinished(async () => {
+    await Promise.all([provider.close(), other.close(), personal.close(), oauth.close()]);
+  });
+  others.set(provider, other);
+  const issuers = [provider, other].map((each) => ({ issuer: each.url, algorithms: ["ES256"] }));
+  const settings = gatewaySettings({
+    publicUrl: url,
+    jwt: { issuers: issuers as { issuer: string; algorithms: ["ES256"] }[] },
+    ui: { clientId: CLIENT, issuer: provider.url, owners: ["boss"], claim: "sub" },
+  });
+  const agent = parseAgentConfig({
+    servers: { personal: { url: oauth.url, oauth: { per: "user" } } },
+  });
+  const openState = (dir: string) => async (): Promise<SharedState> =>
+    shared === undefined
+      ? openFileState(dir)
+      : openEngineState({ settings: shared, stateDir: dir, isReplica: true });
+  for (const each of ports) {
+    const dir = shared === undefined ? stateDir : temporaryDirectory();
+    const gateway = await openGateway({
+      settings: { ...settings, port: each },
+      agentIds: ["default"],
+      readAgent: async () => agent,
+      defaultAgent: "default",
+      network: { allow: [], env: {} },
+      configFile: join(dir, "board.json"),
+      openState: openState(dir),
+      stateDir: dir,
+      cwd: dir,
+      env: {},
+      clock: systemClock,
+      logger: silentLogger,
+    });
+    onTestFinished(() => gateway.close());
+  }
+  const state = await openState(shared === undefined ? stateDir : temporaryDirectory())();
+  onTestFinished(() => state.close());
+  const ask = async (
+    who: string,
+    method: string,
+    params: object = {},
+    at = 0,
+  ): Promise<JsonObject> => {
+    const to = new URL(`http://127.0.0.1:${ports[at]}/mcp`);
+    const answer = await post(to, legacy(method, params), {
+      authorization: who,
+    });
+    return answer.message ?? { status: answer.status };
+  };
+  return {
+    url,
+    provider,
+    oauth,
+    calls: personal.calls,
+    ask,
+    async jwt(sub, of = provider) {
+      const now = Math.floor(Date.now() / 1000);
+      const aud = `${url}/mcp`;
+      return `Bearer ${await of.token({ iss: of.url, sub, aud, iat: now, exp: now + 600 })}`;
+    },
+    async token(name, policy) {
+      const { text } = await state.tokens.add({ name, ...(policy && { policy }) });
+      return `Bearer ${text}`;
+    },
+    elsewhere: (page) => page.replace(url, `http://127.0.0.1:${ports[1]}`),
+    async tools(who, at) {
+      const { result } = (await ask(who, "tools/list", {}, at)) as {
+        result: { tools: JsonObject[] };
+      };
+      return result.tools.map(({ name }) => String(name)).filter((name) => name !== "sign_in");
+    },
+  };
+}
+
+/** Another provider that the gateway believes, of each rig. */
+const others = new Map<TestProvider, TestProvider>();
+
+/** A browser that keeps cookies, and goes where pages lead it. */
+class Browser {
+  readonly cookies = new Map<string, string>();
+
+  async open(url: string, form?: Record<string, string>, headers: object = {}): Promise<Shown> {
+    const response = await fetch(url, {
+      redirect: "manual",
+      ...(form && { method: "POST", body: new URLSearchParams(form) }),
+      headers: {
+        cookie: [...this.cookies].map(([name, value]) => `${name}=${value}`).join("; "),
+        ...(form && { origin: new URL(url).origin }),
+        ...headers,
+      },
+    });
+    for (const each of response.headers.getSetCookie()) {
+      const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(each) ?? [];
+      if (value === "") this.cookies.delete(name);
+      else this.cookies.set(name, value);
+    }
+    const text = await response.text();
+    const [, refresh] = /http-equiv="refresh" content="0;url=([^"]+)"/.exec(text) ?? [];
+    const next = response.headers.get("location") ?? (refresh && unescaped(refresh));
+    return { status: response.status, text, ...(next && { next }) };
+  }
+}
+
+interface Shown {
+  status: number;
+  text: string;
+  /** Where the page leads. */
+  next?: string;
+}
+
+function unescaped(text: string): string {
+  return text.replaceAll(/&#(\d+);/g, (_, code: string) => String.fromCodePoint(Number(code)));
+}
+
+const PAGE = "/sign-in/default/personal";
+
+/** From the page to the authorization server of the server, as somebody whom the provider knows. */
+async function begin(rig: Rig, sub: string, browser = new Browser()): Promise<string> {
+  rig.provider.claims = { sub };
+  const asked = await browser.open(`${rig.url}${PAGE}`, {});
+  const identified = await browser.open(asked.next ?? "");
+  const shown = await browser.open(identified.next ?? "");
+  if (shown.next === undefined) throw new Error(shown.text);
+  return shown.next;
+}
+
+/** The whole way. `as` is who they are at the server. */
+async function signIn(rig: Rig, sub: string, as = sub, browser = new Browser()): Promise<Shown> {
+  const back = await rig.oauth.approve(await begin(rig, sub, browser), { subject: as });
+  return browser.open(back);
+}
+
+it("gives each person the tools, resources, prompts and results of their own sign-in, and nobody else's", async () => {
+  const rig = await openRig();
+  const [ann, bob] = [await rig.jwt("ann"), await rig.jwt("bob")];
+  // Without a sign-in: no tools, a link in words, and a tool that gives it.
+  expect(await rig.tools(ann)).toEqual([]);
+  const link = `${rig.url}${PAGE}`;
+  const gave = await rig.ask(ann, "tools/call", {
+    name: "sign_in",
+    arguments: { server: "personal" },
+  });
+  expect(JSON.stringify(gave)).toContain(link);
+  const refused = await rig.ask(ann, "tools/call", { name: "personal__whoami", arguments: {} });
+  expect(JSON.stringify(refused)).toContain(link);
+  expect(JSON.stringify(refused)).not.toContain("plugboard login");
+
+  expect((await signIn(rig, "ann")).text).toContain("Signed in to personal");
+  expect(await rig.tools(ann)).toEqual(["personal__whoami", "personal__secret_of_ann"]);
+  // Neither bob, nor whoever the other provider calls ann, nor the agent's own user, nor a token is signed in.
+  const otherAnn = await rig.jwt("ann", others.get(rig.provider));
+  const token = await rig.token("ci");
+  for (const who of [bob, otherAnn, token, await rig.token("boss", { owner: true })]) {
+    expect(await rig.tools(who)).toEqual([]);
+  }
+  expect((await signIn(rig, "bob")).status).toBe(200);
+  expect(await rig.tools(bob)).toEqual(["personal__whoami", "personal__secret_of_bob"]);
+  expect(await rig.tools(ann)).toEqual(["personal__whoami", "personal__secret_of_ann"]);
+  expect(await rig.tools(otherAnn)).toEqual([]);
+
+  const whoami = async (who: string): Promise<string> =>
+    JSON.stringify(await rig.ask(who, "tools/call", { name: "personal__whoami", arguments: {} }));
+  const [asAnn, asBob] = await Promise.all([whoami(ann), whoami(bob)]);
+  expect(asAnn).toContain("I am ann");
+  expect(asBob).toContain("I am bob");
+  expect(await whoami(otherAnn)).not.toContain("I am");
+  expect(await whoami(token)).not.toContain("I am");
+
+  for (const [method, params] of [
+    ["tools/list", {}],
+    ["resources/list", {}],
+    ["resources/templates/list", {}],
+    ["prompts/list", {}],
+    ["resources/read", { uri: "note://ann" }],
+    ["prompts/get", { name: "personal__prompt_of_ann" }],
+    ["tools/call", { name: "personal__secret_of_ann", arguments: {} }],
+    ["initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: {} }],
+  ] as const) {
+    const forAnn = JSON.stringify((await rig.ask(ann, method, params))["result"] ?? {});
+    const forBob = JSON.stringify((await rig.ask(bob, method, params))["result"] ?? {});
+    const forToken = JSON.stringify((await rig.ask(token, method, params))["result"] ?? {});
+    expect(forBob, method).not.toMatch(/of ann|of_ann|I am ann|for ann/);
+    expect(forToken, method).not.toMatch(/of ann|of_ann|I am|for ann/);
+    if (method.endsWith("list") && method !== "resources/templates/list") {
+      expect(forAnn, method).toMatch(/of_ann|note:..ann/);
+    }
+  }
+  expect(new Set(rig.calls)).toEqual(new Set(["ann", "bob"]));
+  // No JWT and no token of the gateway has ever been sent to the server, or to its authorization server.
+  const sent = JSON.stringify([rig.oauth.resourceRequests, rig.oauth.requests]);
+  for (const own of [ann, bob, otherAnn, token]) expect(sent).not.toContain(own.slice(7));
+
+  // What an operator sees: a caller hears of nobody else's calls and tools.
+  for (const path of ["/metrics", "/api/status"]) {
+    const seen = await fetch(`${rig.url}${path}`, { headers: { authorization: token } });
+    expect(await seen.text(), path).not.toMatch(/of_ann|of_bob/);
+  }
+});
+
+it("tells nobody but that person, and who sees everything, what happens on their server", async () => {
+  const rig = await openRig();
+  const readers = new AbortController();
+  const [ann, bob] = [await rig.token("ann"), await rig.token("bob")];
+  const read = async (who: string): Promise<() => string> => {
+    let text = "";
+    const { body } = await fetch(`${rig.url}/api/events`, {
+      headers: { authorization: who },
+      signal: readers.signal,
+    });
+    void (async () => {
+      for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) text += chunk;
+    })().catch(() => {});
+    return () => text;
+  };
+  const browse = async (who: string, name: string): Promise<void> => {
+    const browser = new Browser();
+    const { next = "" } = await browser.open(`${rig.url}${PAGE}`, { token: who.slice(7) });
+    const shown = await browser.open(await rig.oauth.approve(next, { subject: name }));
+    expect(shown.text).toContain(`You, ${name}, are signed in.`);
+  };
+  await browse(ann, "ann");
+  await browse(bob, "bob");
+  const [toAnn, toBob] = [await read(ann), await read(bob)];
+  onTestFinished(() => readers.abort());
+  const name = "personal__whoami";
+  await rig.ask(ann, "tools/call", { name, arguments: {} });
+  await rig.ask(ann, "tools/call", { name: "personal__secret_of_ann", arguments: {} });
+  await vi.waitFor(() => expect(toAnn()).toContain("secret_of_ann"), SOON);
+  await rig.ask(bob, "tools/call", { name, arguments: {} });
+  await vi.waitFor(() => expect(toBob()).toContain("event: call\n"), SOON);
+  const events = (text: string): string[] => text.match(/event: call\n/g) ?? [];
+  expect(events(toBob())).toHaveLength(1);
+  expect(toBob()).not.toContain("of_ann");
+});
+
+it("signs somebody in with the token of the gateway that they show, and out again", async () => {
+  const rig = await openRig();
+  const ann = await rig.token("ann");
+  const browser = new Browser();
+  const wrong = await browser.open(`${rig.url}${PAGE}`, { token: "not-a-token" });
+  expect(wrong.status).toBe(400);
+  expect(wrong.text).toContain("The gateway does not take this token.");
+  const { next = "" } = await browser.open(`${rig.url}${PAGE}`, { token: ann.slice(7) });
+  const denied = await browser.open(await rig.oauth.approve(next, { deny: true }));
+  expect(denied.text).toContain("the person said no");
+  expect(denied.text).toContain("Begin again");
+  expect(denied.text).not.toContain("plugboard login");
+  expect(await rig.tools(ann)).toEqual([]);
+  const again = await browser.open(`${rig.url}${PAGE}`, { token: ann.slice(7) });
+  const back = await rig.oauth.approve(again.next ?? "", { subject: "ann" });
+  expect((await browser.open(back)).text).toContain("Your programs have its tools now");
+  expect(await rig.tools(ann)).toHaveLength(2);
+  // The answer of the authorization server works once.
+  expect((await browser.open(back)).text).toContain("did not begin this sign-in");
+  expect(await rig.tools(ann)).toHaveLength(2);
+  const out = await browser.open(`${rig.url}${PAGE}`, { token: ann.slice(7), do: "out" });
+  expect(out.text).toContain("tokens are revoked and deleted");
+  const { length } = rig.calls;
+  const called = await rig.ask(ann, "tools/call", { name: "personal__whoami", arguments: {} });
+  expect(JSON.stringify(called)).toContain(`${rig.url}${PAGE}`);
+  expect(rig.calls).toHaveLength(length);
+});
+
+it("refuses sign-ins that another browser, another page or another person has begun", async () => {
+  const rig = await openRig();
+  const [mallory, ann] = [await rig.jwt("mallory"), await rig.jwt("ann")];
+  const hers = new Browser();
+  // Mallory begins, and has ann finish it in her browser.
+  const url = await begin(rig, "mallory", hers);
+  const back = await rig.oauth.approve(url, { subject: "ann" });
+  const shown = await new Browser().open(back);
+  expect(shown.text).toContain("did not begin this sign-in");
+  // With ann's own sign-in under way, too: the state is of one browser and of one sign-in.
+  const ofAnn = new Browser();
+  await begin(rig, "ann", ofAnn);
+  expect((await ofAnn.open(back)).text).toContain("did not begin this sign-in");
+  const mixed = new URL(back);
+  const [own = ""] = [...ofAnn.cookies.keys()].map((each) => each.slice(each.lastIndexOf("-in-")));
+  expect(own).not.toBe("");
+  mixed.searchParams.set("state", `${own}${"x".repeat(20)}`);
+  expect((await ofAnn.open(mixed.href)).text).toContain("did not begin this sign-in");
+  for (const who of [mallory, ann]) expect(await rig.tools(who)).toEqual([]);
+  // A page of another site sends ann's browser on with mallory's token.
+  const token = (await rig.token("mallory")).slice(7);
+  for (const headers of [
+    { origin: "https://evil.example" },
+    { origin: "http://localhost:1234" },
+    { "sec-fetch-site": "same-site" },
+    { "sec-fetch-site": "cross-site" },
+  ]) {
+    const forged = await new Browser().open(`${rig.url}${PAGE}`, { token }, headers);
+    expect(forged.next, JSON.stringify(headers)).toBeUndefined();
+  }
+  // A cookie that nobody sealed, and one for something else.
+  const cookie = [...ofAnn.cookies][0] ?? ["", ""];
+  ofAnn.cookies.set(
+    cookie[0],
+    cookie[1].replace(/.$/, (last) => (last === "A" ? "B" : "A")),
+  );
+  const forged = new URL(`${rig.url}/sign-in/callback?code=x&state=${"y".repeat(32)}`);
+  expect((await ofAnn.open(forged.href)).status).toBe(400);
+  // Words in the address are not shown, and other servers cannot be signed in to.
+  expect((await hers.open(`${rig.url}/sign-in/default/Call%20us%20now`)).status).toBe(404);
+  const nobody = await hers.open(`${rig.url}/sign-in/default/docs`, { token });
+  expect(nobody.text).toContain("Nobody signs in to");
+});
+
+const missing = missingEngines();
+const why = missing === undefined ? "" : `, skipped: ${missing}`;
+
+describe.skipIf(missing !== undefined)(`two gateways with one state${why}`, () => {
+  let engines: Engines;
+
+  beforeAll(async () => {
+    engines = await startEngines();
+  });
+  afterAll(() => engines.stop());
+
+  it("a sign-in that one begins ends at the other, both use it, and renew it once", async () => {
+    const rig = await openRig(await engines.newSettings());
+    const [ann, bob] = [await rig.jwt("ann"), await rig.jwt("bob")];
+    const both = [0, 1];
+    // Both wait for it.
+    for (const at of both) expect(await rig.tools(ann, at)).toEqual([]);
+    const browser = new Browser();
+    const back = await rig.oauth.approve(await begin(rig, "ann", browser), { subject: "ann" });
+    const shown = await browser.open(rig.elsewhere(back));
+    expect(shown.text).toContain("Signed in to personal");
+    // It works once, wherever it is tried again.
+    await vi.waitFor(async () => {
+      const again = await browser.open(back);
+      expect(again.text).toContain("did not begin this sign-in");
+    }, SOON);
+    for (const at of both) {
+      await vi.waitFor(async () => expect(await rig.tools(ann, at)).toHaveLength(2), SOON);
+      expect(await rig.tools(bob, at)).toEqual([]);
+    }
+    // The token can be renewed once: whoever uses the same one twice loses the sign-in.
+    rig.oauth.expireTokens();
+    const whoami = { name: "personal__whoami", arguments: {} };
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, at) => rig.ask(ann, "tools/call", whoami, at % 2)),
+    );
+    for (const answer of answers) expect(JSON.stringify(answer)).toContain("I am ann");
+    expect(rig.oauth.count("refresh")).toBe(1);
+    expect(rig.oauth.tokens.filter(({ state }) => state === "revoked")).toEqual([]);
+  });
+});
