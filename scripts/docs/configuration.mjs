@@ -16,7 +16,7 @@ const SERVER_PARTS = {
     "command args env cwd workingDir url headers auth oauth tls transport type allowInsecure allowPrivate enabled",
   ),
   "start and stop": keysIn(
-    "timeout toolTimeout restartOnCrash maxRestarts lazy idleTimeout keepAlive scope protocol",
+    "timeout toolTimeout restartOnCrash maxRestarts lazy idleTimeout keepAlive scope replicas worker protocol",
   ),
   "tools of the server": keysIn("toolPrefix include tools approval pins trusted framing"),
   resources: keysIn("resources resourceFilter resourceRefreshMs roots sampling"),

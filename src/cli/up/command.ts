@@ -6,6 +6,8 @@ import { wholeNumber } from "../shared-options.ts";
 export interface UpRequest {
   host?: string;
   port?: number;
+  /** The one server that it runs for other gateways. */
+  only?: string;
   /** Clients get a search for tools in place of the tools. */
   search?: boolean;
   /** Start it in the background, and end. */
@@ -25,8 +27,9 @@ start makes one and says where it is; plugboard tokens makes more.
 docs/clients.md has the entry for each client, docs/gateway.md the settings.
 
 While it runs, your other commands with the same configuration use its servers,
-unless you give --standalone. On SIGTERM or Ctrl-C, calls have 10 seconds to
-end.`;
+unless you give --standalone. On SIGTERM or Ctrl-C, calls have 30 seconds to
+end. With --only, it serves one server under its tools' own names to other
+gateways: docs/fleet.md says when.`;
 
 const PORT = wholeNumber(0, 65_535, "a number from 0 to 65535");
 
@@ -52,6 +55,13 @@ export const COMMANDS = [
         kind: "flag",
         name: "--search",
         about: "give clients a search for tools in place of the tools",
+      },
+      only: {
+        kind: "value",
+        name: "--only",
+        value: "server",
+        about: "run this one server for all other gateways, as its worker",
+        offers: "server",
       },
       detach: {
         kind: "flag",
@@ -81,11 +91,17 @@ export const COMMANDS = [
       },
     },
     notes: NOTES,
-    examples: ["plugboard up", "plugboard up -d", "plugboard up --port 0 --search"],
-    read: (_, { host, port, search, detach, detached, background, readyFd }): UpRequest => ({
+    examples: [
+      "plugboard up",
+      "plugboard up -d",
+      "plugboard up --port 0 --search",
+      "plugboard up --only memory",
+    ],
+    read: (_, { host, port, search, only, detach, detached, background, readyFd }): UpRequest => ({
       host,
       port,
       search,
+      ...(only !== undefined && { only }),
       ...(detach && { detach }),
       ...(detached && { detached, readyFd }),
       ...(background && { background, readyFd }),

@@ -6,6 +6,13 @@ import type { GatewayConfig } from "../../core/config/gateway.ts";
 import { plugboardHome } from "../../core/config/home.ts";
 import { setValue } from "../../core/config/text/edit.ts";
 import { writeTextFile } from "../../core/config/text/text-file.ts";
+import {
+  openWorkerState,
+  undecidedServers,
+  workerAgent,
+  workerServer,
+  workerSettings,
+} from "../../core/board/worker.ts";
 import { loadCallPath } from "../../core/board/call-path.ts";
 import { DEFAULT_AGENT } from "../../core/types/agent-config.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
@@ -51,6 +58,7 @@ const VIEW_MS = 1000;
 const MOST_NAMES = 500;
 
 export async function runUp(command: UpRequest, context: CliContext): Promise<number> {
+  if (command.only !== undefined) return runWorker(command.only, command, context);
   if (!command.background) await makeOwnFile(context);
   if (command.detach) return startDetached(context);
   const { clock, signal, screen } = context;
@@ -101,6 +109,7 @@ export async function runUp(command: UpRequest, context: CliContext): Promise<nu
     say(`  ${http.newPageLink("owner")}`);
   }
   followEdits(live, gateway, config.settings, context);
+  if (config.settings.shared !== undefined) await tellUndecided(live, config, context);
   await aborted(ending);
   idle?.stop();
   await live.close();
@@ -109,6 +118,64 @@ export async function runUp(command: UpRequest, context: CliContext): Promise<nu
   view.stop();
   const why = stopping.signal.aborted ? `, since ${String(stopping.signal.reason)}` : "";
   say(`The gateway has stopped${why}`);
+  return EXIT.ok;
+}
+
+/** One server, for other gateways. */
+async function runWorker(only: string, command: UpRequest, context: CliContext): Promise<number> {
+  if (command.detach) {
+    throw new PlugboardError("INVALID_ARGUMENTS", "--only does not go with --detach", {
+      hint: "a service manager keeps a worker running; for its unit: plugboard deploy systemd",
+    });
+  }
+  const { io, options, clock, logger, signal, onHangup } = context;
+  const say = sayer(context);
+  await using live = await LiveConfig.open(context);
+  const config = await live.readGateway();
+  const agentId = options.agent ?? DEFAULT_AGENT;
+  const agent = await live.readAgent(agentId);
+  const server = workerServer(agent, only);
+  const settings = withOptions(workerSettings(config.settings, server), command);
+  const stateDir = plugboardHome(io.env, io.homedir);
+  const env = withProxy(io.env, config.networkProxy);
+  await loadCallPath();
+  const gateway = await openGateway({
+    settings,
+    only,
+    agentIds: [agentId],
+    defaultAgent: agentId,
+    readAgent: async (id) => workerAgent(await live.readAgent(id), only),
+    openState: () =>
+      openWorkerState({
+        server,
+        settings: agent.secrets,
+        proxy: config.networkProxy,
+        stateDir,
+        env: io.env,
+        clock,
+        logger,
+      }),
+    ...(live.source.kind === "file" && { configFile: live.source.path }),
+    network: { allow: config.networkAllow ?? [], env },
+    stateDir,
+    cwd: io.cwd,
+    env: io.env,
+    serverLogLevel: options.logLevel === "silent" ? undefined : options.logLevel,
+    clock,
+    logger,
+  });
+  const { http } = gateway;
+  if (http !== undefined) {
+    say(`The worker of ${only} listens on ${http.url}. Its token is ${http.tokenFile}`);
+  }
+  live.follow({
+    apply: () => gateway.reload([agentId]),
+    onUnapplied: (edit) => gateway.monitoring.showEdit(edit),
+  });
+  onHangup(() => live.reload());
+  await aborted(signal);
+  await gateway.close();
+  say(`The worker of ${only} has stopped`);
   return EXIT.ok;
 }
 
@@ -129,6 +196,20 @@ async function makeOwnFile(context: CliContext): Promise<void> {
     const { text } = await withEditorSchema(file, source, own);
     await writeTextFile(original, setValue(text, ["mcpServers"], {}), modeOf(source));
   });
+}
+
+/** A server that keeps something would be another one in each gateway. */
+async function tellUndecided(
+  live: LiveConfig,
+  { agentIds }: GatewayConfig,
+  { logger }: CliContext,
+): Promise<void> {
+  const agents = await Promise.all(agentIds.map((id) => live.readAgent(id)));
+  const names = [...new Set(agents.flatMap(undecidedServers))];
+  if (names.length === 0) return;
+  logger.warn(
+    `each gateway starts a process of its own of ${oneLine(names.join(", "), MOST_NAMES)}; say "replicas": "each" if that is right, else "worker": docs/fleet.md says how`,
+  );
 }
 
 type Say = (line: string) => void;

@@ -21,6 +21,16 @@ interface TlsFiles {
   key?: string;
 }
 
+/** The one gateway that runs a server for all others. */
+export interface WorkerConfig {
+  /** With `/mcp`. */
+  url: string;
+  token: string;
+  /** Allows plain `http:` to hosts other than this machine. */
+  allowInsecure?: boolean;
+  tls?: TlsFiles;
+}
+
 /**
  * One MCP server. Give `command` for a program on this machine or `url` for a remote server; every other
  * key is optional. Values of `command`, `args`, `env`, `cwd`, `url` and `headers` may contain `${VAR}`
@@ -53,6 +63,10 @@ export interface ServerConfig {
   allowInsecure?: boolean;
   /** Allows addresses in private networks. */
   allowPrivate?: boolean;
+  /** For several gateways: each has a process of the program. */
+  replicas?: "each";
+  /** For several gateways: only `plugboard up --only` runs the program, and everybody else reaches it there. */
+  worker?: WorkerConfig;
   /** Milliseconds a start may take. Default 30000. */
   timeout?: number;
   /** Milliseconds a call may take without progress. Default 60000. */
@@ -133,6 +147,8 @@ export type SessionDefaults = Omit<
   | "tls"
   | "allowInsecure"
   | "allowPrivate"
+  | "replicas"
+  | "worker"
   | "provenance"
 >;
 

@@ -49,6 +49,14 @@ export interface AcpTarget {
   baseDir?: undefined;
 }
 
+/** How a worker runs a server that all others reach at a URL. */
+export interface Worker {
+  process: StdioTarget;
+  /** As configured: may have references in it. */
+  token: string;
+  protocol: ProtocolChoice;
+}
+
 export type ServerTarget = StdioTarget | RemoteTarget | AcpTarget;
 
 /** Whether the server is at a URL. */
@@ -88,6 +96,10 @@ export interface ServerDefinition {
   origin: ServerScope;
   enabled: boolean;
   target: ServerTarget;
+  /** The program behind the target, which only its worker starts. */
+  worker?: Worker;
+  /** A process of the program in each of several gateways is right. */
+  replicas?: "each";
   /** The header of the target that comes from `auth`, and not from `headers`. */
   authHeader?: string | undefined;
   /** Milliseconds a start may take. */

@@ -67,6 +67,8 @@ export interface EndpointOptions {
   mayLogForOthers?: (server: string) => boolean;
   /** Clients are told which state a server is in, and not in whose words it failed: they are not the owner's. */
   isForOthers?: boolean;
+  /** Each client makes calls of many callers, as another gateway does. */
+  isForMany?: boolean;
   /** What clients are told about the board as a whole, before what its servers say. */
   about?: () => string | undefined;
   /** Leaves the URIs of apps as they are, because there is only one server. */

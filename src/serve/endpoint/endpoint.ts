@@ -67,7 +67,7 @@ export class Endpoint {
       changes: new Changes(board, clock, (server, uri) => subscriptions.urisOf(server, uri)),
       subscriptions,
       held: new HeldCalls(clock, newId),
-      shared: new SharedQuestions(namesServer),
+      shared: new SharedQuestions(namesServer, options.isForMany === true),
       waiting: new Map(),
       namesServer,
       hasServer,

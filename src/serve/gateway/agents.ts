@@ -38,6 +38,8 @@ export interface GatewayAgentsOptions extends Omit<
   ) => () => void;
   /** Decides about calls where the client cannot ask its user. Absent: they are refused. */
   approvals?: Pick<WaitingApprovals, "askFor">;
+  /** Clients are gateways, whose calls are those of many callers. */
+  isForMany?: boolean;
   /** Milliseconds until the board for a policy that nobody uses any more is closed. */
   idleMs: number;
   /** How many sessions of one agent may have servers of their own. One caller has a quarter of them. */
@@ -500,7 +502,8 @@ export class ServedAgent {
     > = {},
   ): Endpoint {
     const { quotas } = this.#options;
-    const { sealer, home, newId, clock, logger, approvals, spans, search } = this.#options;
+    const { sealer, home, newId, clock, logger, approvals, spans, search, isForMany } =
+      this.#options;
     const { keepsApps } = this.#opened;
     const about = (): string | undefined => this.#aboutFor(true, false, false);
     const onApproval = approvals?.askFor(this.id);
@@ -523,6 +526,7 @@ export class ServedAgent {
       subscriptionPlaces: places,
       ...(quotas && { countCall: quotas.of(this.id) }),
       ...given,
+      ...(isForMany && { isForMany }),
       ...ofSession,
     });
   }

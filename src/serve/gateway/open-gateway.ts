@@ -110,6 +110,8 @@ export interface OpenGatewayOptions extends Omit<ClientBoardOptions, "state" | "
   search?: boolean;
   /** False: no port is opened, and only commands of this machine's user reach it. Default true. */
   http?: boolean;
+  /** The one server that it runs for other gateways. Commands do not attach to it, and it has a lock of its own. */
+  only?: string;
   /** A command started it. */
   background?: boolean;
   /** Somebody uses one of its boards over the channel. Returns what is called when they no longer do. */
@@ -154,7 +156,7 @@ export async function openGateway(given: OpenGatewayOptions): Promise<OpenedGate
   const options = { ...given, logger: logs.logger, logs };
   const { stateDir, configFile, logger } = options;
   const unlock = await tryLock(gatewayFile(stateDir, placeIn(options), "lock"));
-  if (unlock === undefined) throw alreadyRuns(configFile);
+  if (unlock === undefined) throw alreadyRuns(configFile, options.only);
   const undo = new UndoSteps(logger);
   undo.add(unlock);
   try {
@@ -302,6 +304,7 @@ async function openParts(options: OpenGatewayOptions, undo: UndoSteps): Promise<
     logger,
     approvals,
     ...(options.search && { search: true }),
+    ...(options.only !== undefined && { isForMany: true }),
     idleMs: settings.sessionTimeout,
     sessionServers: settings.limits.sessionServers,
     quotas: new Quotas({
@@ -489,9 +492,13 @@ function noteOf(
   };
 }
 
-/** The configuration file, as the gateway's lock and note go by it. */
-function placeIn({ configFile }: Pick<OpenGatewayOptions, "configFile">): string | undefined {
-  return configFile === undefined ? undefined : placeOf(configFile);
+/** The configuration file, as the gateway's lock and note go by it; for a worker, with its server. */
+function placeIn({
+  configFile,
+  only,
+}: Pick<OpenGatewayOptions, "configFile" | "only">): string | undefined {
+  const place = configFile === undefined ? undefined : placeOf(configFile);
+  return only === undefined ? place : `${place ?? ""}\nonly ${only}`;
 }
 
 /** The note by which other commands find the gateway. It is written after each reload, one after another. */
@@ -867,8 +874,12 @@ function addressUrl(address: string, port: number, isTls: boolean): string {
   return `${isTls ? "https" : "http"}://${host}:${port}`;
 }
 
-function alreadyRuns(file: string | undefined): PlugboardError {
+function alreadyRuns(file: string | undefined, only: string | undefined): PlugboardError {
   const which = file === undefined ? "" : ` for ${file}`;
+  if (only !== undefined) {
+    const message = `a worker of the server '${only}'${which} is already running on this machine`;
+    return new PlugboardError("SYSTEM_ERROR", message, { hint: "one is enough for all gateways" });
+  }
   return new PlugboardError("SYSTEM_ERROR", `a gateway${which} is already running`, {
     hint: "your other commands use it, and plugboard status shows it; to stop it: plugboard down",
   });

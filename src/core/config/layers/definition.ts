@@ -2,10 +2,11 @@
 
 import { isAbsolute } from "node:path";
 import type { RootsSetting } from "../../types/roots.ts";
-import type { ServerAuth } from "../../types/server-config.ts";
+import type { ServerAuth, WorkerConfig } from "../../types/server-config.ts";
 import {
   DEFAULT_TOOL_TIMEOUT_MS,
   type ResourceSettings,
+  type RemoteTarget,
   type ServerDefinition,
   type ServerTarget,
 } from "../../types/server-definition.ts";
@@ -43,8 +44,7 @@ export function toDefinition(
     name,
     origin,
     enabled: server.enabled ?? SERVER_DEFAULTS.enabled,
-    target: toTarget(server, baseDir),
-    authHeader: Object.keys(authHeaders(server.auth))[0],
+    ...toTargets(server, baseDir),
     timeout: server.timeout ?? SERVER_DEFAULTS.timeout,
     ...(server.timeout !== undefined && { hasTimeout: true }),
     toolTimeout: server.toolTimeout ?? SERVER_DEFAULTS.toolTimeout,
@@ -54,7 +54,6 @@ export function toDefinition(
     lazy: server.lazy ?? SERVER_DEFAULTS.lazy,
     idleTimeout: server.idleTimeout ?? idleTimeout,
     keepAlive: server.keepAlive,
-    protocol: server.protocol ?? SERVER_DEFAULTS.protocol,
     maxMessageBytes: server.maxMessageBytes ?? SERVER_DEFAULTS.maxMessageBytes,
     ...(server.scope === "session" && origin !== "session" && { scope: "session" }),
     toolPrefix: server.toolPrefix,
@@ -84,6 +83,45 @@ function resourceSettings(server: PlainServer): ResourceSettings | undefined {
     ...(resources === "list" && { listOnly: true }),
     filter: [...(resourceFilter ?? [])],
     refreshMs: resourceRefreshMs ?? RESOURCE_REFRESH_MS,
+  };
+}
+
+/** How the server is reached. One with a worker is reached there, by everybody but the worker. */
+function toTargets(
+  server: PlainServer,
+  baseDir: string | undefined,
+): Pick<ServerDefinition, "target" | "authHeader" | "protocol" | "replicas" | "worker"> {
+  const { worker, replicas, protocol = SERVER_DEFAULTS.protocol, auth } = server;
+  const target = toTarget(server, baseDir);
+  if (target.kind !== "stdio") {
+    return { target, authHeader: Object.keys(authHeaders(auth))[0], protocol };
+  }
+  if (worker === undefined) {
+    return { target, authHeader: undefined, protocol, ...(replicas && { replicas }) };
+  }
+  return {
+    target: workerTarget(worker, baseDir),
+    authHeader: "Authorization",
+    // A gateway speaks it, whatever the program does.
+    protocol: "2026-07-28",
+    worker: { process: target, token: worker.token, protocol },
+  };
+}
+
+function workerTarget(
+  { url, token, tls, allowInsecure = false }: WorkerConfig,
+  baseDir: string | undefined,
+): RemoteTarget {
+  return {
+    kind: "http",
+    url,
+    headers: { ...copy({}), ...authHeaders({ type: "bearer", token }) },
+    allowInsecure,
+    // Whoever runs the gateways runs the worker beside them.
+    allowPrivate: true,
+    oauth: false,
+    tls: tls && { ...tls },
+    baseDir: tls !== undefined || hasFileReference([url, token]) ? baseDir : undefined,
   };
 }
 

@@ -10,6 +10,7 @@ import { atKey, type Issue, type KeyPath } from "../issue.ts";
 import {
   type CheckedServer,
   connectionIssues,
+  FLEET_KEYS,
   kindOf,
   type PlainServer,
   REMOTE_KEYS,
@@ -120,7 +121,8 @@ export function overlay(base: PlainServer, over: PlainServer): PlainServer {
 
 function withoutConnection(server: PlainServer): PlainServer {
   const kept = { ...server };
-  for (const key of ["transport", ...STDIO_KEYS, ...REMOTE_KEYS] as const) delete kept[key];
+  const keys = ["transport", ...STDIO_KEYS, ...REMOTE_KEYS, ...FLEET_KEYS] as const;
+  for (const key of keys) delete kept[key];
   return kept;
 }
 

@@ -150,6 +150,22 @@ const tls = object({
   key: resolvablePath().describe("PEM file of its key.").optional(),
 });
 
+const worker = object({
+  url: resolvableUrl().describe(
+    "Where `plugboard up --only` runs the program for all gateways, with `/mcp`.",
+    {
+      examples: ["http://worker-memory:7584/mcp"],
+    },
+  ),
+  token: resolvablePart().describe("Whoever shows it may use the server: at least 32 characters.", {
+    examples: ["secret://env/PLUGBOARD_WORKER_TOKEN"],
+  }),
+  allowInsecure: flag()
+    .describe("Allows plain `http:` to another machine.", { default: false })
+    .optional(),
+  tls: tls.describe("PEM files for a private authority or a client certificate.").optional(),
+});
+
 const connection = {
   transport: transport
     .describe("How to talk to the server. `streamable-http` means `http`.", {
@@ -204,6 +220,22 @@ const connection = {
     .optional(),
   allowPrivate: flag()
     .describe("Allows addresses of private networks.", { default: false, see: "network.md" })
+    .optional(),
+  replicas: oneOf(["each"])
+    .describe(
+      "For several gateways: each of them has a process of this program, which keeps nothing.",
+      {
+        see: "fleet.md#servers-that-are-programs",
+      },
+    )
+    .optional(),
+  worker: worker
+    .describe(
+      "For several gateways: only `plugboard up --only` runs this program, and all others reach it there.",
+      {
+        see: "fleet.md#servers-that-are-programs",
+      },
+    )
     .optional(),
 };
 

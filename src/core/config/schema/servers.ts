@@ -42,6 +42,9 @@ export const REMOTE_KEYS = [
   "allowPrivate",
 ] as const;
 
+/** Where a program runs if there are several gateways. */
+export const FLEET_KEYS = ["replicas", "worker"] as const;
+
 /** `value` is the `servers` object; anything else counts as empty here, and another schema refuses it. */
 export function readServers(value: unknown, path: KeyPath): ServerLayer {
   const servers = new Map<string, CheckedServer>();
@@ -109,7 +112,7 @@ export function connectionIssues(server: PlainServer, path: KeyPath): Issue[] {
     if (command === undefined && url === undefined) {
       return [atKey(path, 'has neither "command" nor "url"; expected one of them')];
     }
-    return [...ambiguityIssues({ ...server }, path), ...perUserIssues(server, path)];
+    return [...ambiguityIssues({ ...server }, path), ...placeIssues(server, path)];
   }
   if (transport === "stdio" && command === undefined) {
     return [atKey(path, 'has the transport stdio and no "command"; expected one')];
@@ -117,7 +120,12 @@ export function connectionIssues(server: PlainServer, path: KeyPath): Issue[] {
   if (transport !== "stdio" && url === undefined) {
     return [atKey(path, `has the transport ${transport} and no "url"; expected one`)];
   }
-  return perUserIssues(server, path);
+  return placeIssues(server, path);
+}
+
+/** What contradicts itself in a server that could be started. */
+function placeIssues(server: PlainServer, path: KeyPath): Issue[] {
+  return [...perUserIssues(server, path), ...fleetIssues(server, path)];
 }
 
 /** A server to which people sign in for themselves must not have credentials that all of them would share. */
@@ -134,6 +142,21 @@ function perUserIssues({ oauth, auth, headers = {} }: PlainServer, path: KeyPath
   if (shared === undefined) return [];
   const problem = `contradicts ${shared}, which everybody would use; expected only one of them`;
   return [atValue([...path, "oauth", "per"], problem)];
+}
+
+function fleetIssues({ replicas, worker, scope }: PlainServer, path: KeyPath): Issue[] {
+  if (worker === undefined) return [];
+  const place = [...path, "worker"];
+  if (replicas !== undefined) {
+    return [atKey(place, 'contradicts "replicas"; expected only one of them')];
+  }
+  if (scope !== "session") return [];
+  return [
+    atKey(
+      place,
+      'contradicts "scope": "session": such a server runs in the gateway where its session began',
+    ),
+  ];
 }
 
 /** Takes a server as written, even one that is wrong in other ways too. */

@@ -9,7 +9,13 @@ import { codeVariableReason } from "../code-variables.ts";
 import { atKey, type Issue, type KeyPath } from "../issue.ts";
 import type { AgentLayer } from "./agents.ts";
 import { referencesIn } from "./references.ts";
-import { type CheckedServer, REMOTE_KEYS, type ServerKind, STDIO_KEYS } from "./servers.ts";
+import {
+  type CheckedServer,
+  FLEET_KEYS,
+  REMOTE_KEYS,
+  type ServerKind,
+  STDIO_KEYS,
+} from "./servers.ts";
 
 const NO_SESSION_EFFECT = "has no effect on the servers of a session";
 
@@ -19,7 +25,7 @@ const ARGUMENT_SECRET =
 /** Keys that a server of each kind ignores. */
 const UNUSED_KEYS: Record<ServerKind, readonly string[]> = {
   stdio: REMOTE_KEYS,
-  remote: [...STDIO_KEYS, "workingDir"],
+  remote: [...STDIO_KEYS, "workingDir", ...FLEET_KEYS],
 };
 
 /** Nobody means so few milliseconds; 0 has a meaning of its own. */

@@ -182,6 +182,8 @@ function serversOf({ defaults }: AgentLayers, agent: AgentLayer | undefined): La
       // them keeps the hash it always had.
       const roots = server.roots ? [server.roots] : [];
       const keepAlive = server.keepAlive ? [{ keepAlive: true }] : [];
+      // Where calls go in place of the program, and with which credential.
+      const worker = server.worker ? [{ worker: server.worker }] : [];
       // The registry that it is from decides what an update writes in its place.
       const { provenance } = server;
       const origin = provenance?.kind === "registry" ? [{ provenance }] : [];
@@ -189,6 +191,7 @@ function serversOf({ defaults }: AgentLayers, agent: AgentLayer | undefined): La
         ...SERVER_KEYS.map((key) => server[key]),
         ...roots,
         ...keepAlive,
+        ...worker,
         ...origin,
       ];
       const hash = hashOf([name, ...settings]);

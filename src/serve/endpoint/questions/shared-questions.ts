@@ -24,10 +24,16 @@ interface SideBySide {
 
 export class SharedQuestions {
   readonly #namesServer: () => boolean;
+  readonly #isForMany: boolean;
   readonly #shared = new Map<string, SideBySide>();
 
-  constructor(namesServer: () => boolean) {
+  /**
+   * `isForMany`: the client makes calls of many callers, and one must not get another's question. Then no calls share
+   * their handlers, and a question that could be about several of them is refused.
+   */
+  constructor(namesServer: () => boolean, isForMany: boolean) {
     this.#namesServer = namesServer;
+    this.#isForMany = isForMany;
   }
 
   /** Makes a call to the server with the handlers that it shares. */
@@ -39,7 +45,8 @@ export class SharedQuestions {
   ): Promise<Result> {
     const { client, request, capabilities, callId } = exchange;
     const info = metaOf(request.params)[META.clientInfo] ?? null;
-    const key = canonicalJson([client.caller.id, info, capabilities, server ?? null]);
+    const call = this.#isForMany ? callId : null;
+    const key = canonicalJson([client.caller.id, info, capabilities, server ?? null, call]);
     const shared = this.#shared.get(key) ?? this.#begin(exchange);
     this.#shared.set(key, shared);
     shared.calls.set(callId, carrier);

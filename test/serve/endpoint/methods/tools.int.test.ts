@@ -180,6 +180,16 @@ describe("a call that waits for an answer", () => {
     expect(JSON.stringify(message?.["result"].content)).toContain("dora");
   });
 
+  it("is refused it beside another call of a client that makes those of many", async () => {
+    const board = await open({ asks: fixture("asks") }, ASKING);
+    const { url } = await serve(board, { isForMany: true });
+    const [first, second] = [1, 2].map(() => modern("tools/call", call, capabilities));
+    const alone = await post(url, first?.body, first?.headers);
+    expect(alone.message?.["result"].resultType).toBe("input_required");
+    const beside = await post(url, second?.body, second?.headers);
+    expect(JSON.stringify(beside.message)).toContain("several");
+  });
+
   it.each<[string, Record<string, unknown>, Record<string, string>]>([
     ["another caller", {}, { "x-caller": "mallory" }],
     ["other arguments", { arguments: { ...askArgs, more: 1 } }, {}],
