@@ -15,6 +15,7 @@ import { modelGroup } from "./model.ts";
 import { rulesGroup } from "./rules.ts";
 import { secretsGroup } from "./secrets.ts";
 import { serversGroup } from "./servers.ts";
+import { sharedGroup } from "./shared.ts";
 import { signInGroup } from "./sign-in.ts";
 import { stateGroup } from "./state.ts";
 import {
@@ -30,6 +31,7 @@ const GROUPS: readonly CheckGroup[] = [
   hostGroup,
   stateGroup,
   configGroup,
+  sharedGroup,
   serversGroup,
   secretsGroup,
   signInGroup,

@@ -1,0 +1,145 @@
+// What gateways on several machines share: both engines are used as a gateway uses them.
+
+import { undecidedServers } from "../../core/board/worker.ts";
+import type { GatewayConfig } from "../../core/config/gateway.ts";
+import { toPlugboardError } from "../../core/types/errors.ts";
+import type { SharedState } from "../../core/types/shared-state.ts";
+import type { Clock } from "../../util/clock.ts";
+import { plural } from "../../util/text.ts";
+import { visible } from "../../util/visible.ts";
+import { fleetProblems } from "../../serve/gateway/replicas/configuration.ts";
+import { LiveConfig } from "../live-config.ts";
+import { openGatewayState } from "../shared-state.ts";
+import type { CheckGroup, Finding } from "./finding.ts";
+
+/** Its bucket and its lease. */
+const DOCTOR = "plugboard doctor";
+/** Whoever runs it often must not be refused. */
+const PER_MINUTE = 6000;
+
+export const sharedGroup: CheckGroup = {
+  title: "Shared state",
+  async run({ quiet, config }) {
+    if ((await config()).kind !== "usable") return [];
+    await using live = await LiveConfig.open(quiet);
+    const gateway = await live.readGateway();
+    const { shared } = gateway.settings;
+    if (shared === undefined) return [];
+    const programs = await programFindings(live, gateway);
+    let state: SharedState | undefined;
+    try {
+      state = await openGatewayState(live, gateway, quiet, false);
+      return [
+        ...(await engineFindings(state, quiet.clock)),
+        ...(shared.keys.length > 0 ? [] : [withoutKeys()]),
+        ...(await fleetFindings(state, gateway, live)),
+        ...programs,
+      ];
+    } catch (error) {
+      const { message, hint } = toPlugboardError(error, "NETWORK");
+      return [
+        {
+          level: "broken",
+          check: "shared-state",
+          message: `gateways cannot start: ${message}`,
+          remedy: hint ?? "check gateway.shared in the configuration",
+        },
+        ...programs,
+      ];
+    } finally {
+      await state?.close();
+    }
+  },
+};
+
+async function programFindings(live: LiveConfig, { agentIds }: GatewayConfig): Promise<Finding[]> {
+  const agents = await Promise.all(agentIds.map((id) => live.readAgent(id)));
+  const names = [...new Set(agents.flatMap(undecidedServers))];
+  return names.map((name): Finding => ({
+    level: "warning",
+    check: "shared-program",
+    subject: name,
+    message: `every gateway starts a process of ${visible(name)}, and what one of them keeps the others do not know`,
+    remedy:
+      'if it keeps nothing, say so in its entry: "replicas": "each"\nelse run it once, with "worker": docs/fleet.md says how',
+  }));
+}
+
+async function engineFindings(state: SharedState, clock: Clock): Promise<Finding[]> {
+  const before = clock.monotonic();
+  await state.grants.withLease(DOCTOR, async () => {});
+  const ms = Math.round(clock.monotonic() - before);
+  await state.limits.take([{ key: DOCTOR, perMinute: PER_MINUTE }], 0);
+  const { replicas = 0, away = [] } = state.health?.() ?? {};
+  return [
+    {
+      level: "ok",
+      check: "shared-state",
+      message: `PostgreSQL takes a lease and gives it back in ${ms} ms; ${plural(replicas, "gateway")} ${replicas === 1 ? "uses" : "use"} it now`,
+    },
+    ...away.map(({ engine, message }): Finding => ({
+      level: "warning",
+      check: "shared-engine-away",
+      message:
+        engine === "valkey"
+          ? `${message}; each gateway allows its part of the limits meanwhile`
+          : message,
+      remedy: `check gateway.shared.${engine} in the configuration, and whether it runs`,
+    })),
+  ];
+}
+
+async function fleetFindings(
+  { replicas }: SharedState,
+  { settings, agentIds }: GatewayConfig,
+  live: LiveConfig,
+): Promise<Finding[]> {
+  const agents = await Promise.all(agentIds.map((id) => live.readAgent(id)));
+  const own = agents.flatMap(({ servers }) =>
+    servers.filter(({ scope, enabled }) => scope === "session" && enabled),
+  );
+  const hasUrl = settings.shared?.replica !== undefined;
+  return [
+    ...fleetProblems(replicas?.list() ?? []).map((message): Finding => ({
+      level: "warning",
+      check: "shared-configuration",
+      message,
+      remedy: "give all of them the same file and version, and each a replica.url of its own",
+    })),
+    ...(hasUrl
+      ? []
+      : [own.length > 0 ? withoutUrl(own.map(({ name }) => name)) : mayLoseAnswers()]),
+  ];
+}
+
+function withoutUrl(servers: readonly string[]): Finding {
+  return {
+    level: "warning",
+    check: "shared-replica-url",
+    message: `sessions have servers of their own (${servers.join(", ")}), which only the gateway has where the session began, and the others cannot reach it`,
+    remedy: URL_REMEDY,
+  };
+}
+
+function mayLoseAnswers(): Finding {
+  return {
+    level: "note",
+    check: "shared-replica-url",
+    message:
+      "the gateways cannot reach each other, so a client's answer to a server's question is lost if it comes to another gateway",
+    remedy: URL_REMEDY,
+  };
+}
+
+const URL_REMEDY =
+  'say how the others reach each gateway, such as "replica": { "url": "http://${ADDRESS}:7777" } in gateway.shared';
+
+function withoutKeys(): Finding {
+  return {
+    level: "warning",
+    check: "shared-keys",
+    message:
+      "gateway.shared has no keys, so whoever can read the database reads the tokens of your servers",
+    remedy: 'give it one, such as "keys": ["secret://env/PLUGBOARD_KEY"]',
+  };
+}

@@ -1,0 +1,190 @@
+// Two gateways on one PostgreSQL and one Valkey, and commands from a third machine: all of them see the same.
+
+import { join } from "node:path";
+import { readFileSync } from "node:fs";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { closeAll, owned } from "../../fixtures/http/client.ts";
+import { startOAuth } from "../../fixtures/oauth/oauth.ts";
+import { INITIALIZE, legacy, post } from "../../serve/endpoint/harness.ts";
+import { fixture } from "../../support/boards.ts";
+import { type Engines, missingEngines, startEngines } from "../../support/engines.ts";
+import { Sink, useScratch } from "../harness.ts";
+
+const missing = missingEngines();
+const why = missing === undefined ? "" : `, skipped: ${missing}`;
+
+/** "Within a second", on a machine that does other things too. */
+const SOON = { timeout: 20_000, interval: 50 };
+
+describe.skipIf(missing !== undefined)(`gateways on two machines${why}`, () => {
+  const scratch = useScratch();
+  // Before it looks for processes that are left.
+  afterEach(async () => {
+    for (const stop of running.splice(0)) await stop();
+    await closeAll();
+  });
+  let engines: Engines;
+  const running: (() => Promise<void>)[] = [];
+
+  beforeAll(async () => {
+    engines = await startEngines();
+  });
+  afterAll(() => engines.stop());
+
+  const on = (machine: string): { env: Record<string, string> } => ({
+    env: {
+      PLUGBOARD_CONFIG: join(scratch.directory, "board.json"),
+      PLUGBOARD_HOME: join(scratch.directory, machine),
+      FLEET_KEY: "k".repeat(32),
+    },
+  });
+  const command = async (...argv: string[]) => scratch.run(argv, on("third"));
+
+  async function startGateway(machine: string) {
+    const stderr = new Sink();
+    const { done, events } = scratch.start(["up", "--port", "0"], { stderr, ...on(machine) });
+    await stderr.until("/mcp.");
+    running.push(async () => {
+      events.emit("SIGTERM");
+      await done;
+    });
+    return { stderr, url: new URL(/http:\S+\/mcp/.exec(stderr.text)?.[0] ?? "") };
+  }
+
+  it("share tokens, sessions, limits, approvals and the audit, and go on while PostgreSQL is away", async () => {
+    const { postgres, valkey } = await engines.newSettings();
+    const echo = {
+      ...fixture("echo"),
+      rateLimit: { tools: { add: 1 } },
+      approval: { tools: { pid: "ask" } },
+    } as const;
+    scratch.configure(
+      { docs: echo },
+      {},
+      { gateway: { shared: { postgres, valkey, keys: ["${FLEET_KEY}"] } } },
+    );
+    const gateways = [await startGateway("one"), await startGateway("two")] as const;
+    const [one, two] = gateways;
+    const added = await command("tokens", "add", "ci", "--json");
+    const { header } = JSON.parse(added.stdout);
+    const headers = { authorization: header.replace("Authorization: ", "") };
+    let echoes = 0;
+    const call = async (at: { url: URL }, tool: string, more: object = {}): Promise<string> => {
+      const args = { text: "hi", a: 1, b: 2 };
+      const body = legacy("tools/call", { name: `docs__${tool}`, arguments: args });
+      const { message, status } = await post(at.url, body, { ...headers, ...more });
+      const said = message?.["error"]?.message ?? message?.["result"]?.content[0].text;
+      if (said === "hi") echoes += 1;
+      return said ?? `HTTP ${status}`;
+    };
+    const readiness = async (at: { url: URL }): Promise<string> => {
+      const response = await fetch(new URL("/readyz", at.url));
+      const [said = "", configuration] = (await response.text()).split("\n");
+      expect(configuration).toMatch(/^configuration [0-9a-f]{12}$/);
+      return `${response.status} ${said}`;
+    };
+
+    // Neither a file of the default token nor a gateway is on the third machine.
+    expect((await command("tokens")).stderr).toContain("on each machine with a gateway");
+    const short = { env: { ...on("third").env, FLEET_KEY: "short" } };
+    const refused = await scratch.run(["tokens"], short);
+    expect(refused.stderr).toContain("gateway.shared.keys[0] is shorter than 32 characters");
+
+    // A token, and a session that the other gateway has begun.
+    for (const each of gateways) {
+      await vi.waitFor(async () => expect(await call(each, "echo")).toBe("hi"), SOON);
+    }
+    const [first, second] = ["one", "two"].map((machine) =>
+      readFileSync(join(scratch.directory, machine, "gateway", "token"), "utf8"),
+    );
+    expect(second).toBe(first);
+    const begun = await post(one.url, legacy("initialize", INITIALIZE), headers);
+    const session = { "mcp-session-id": begun.headers.get("mcp-session-id") ?? "" };
+    expect(await call(two, "echo", session)).toBe("hi");
+    await post(one.url, undefined, { ...headers, ...session }, "DELETE");
+    await vi.waitFor(async () => expect(await call(two, "echo", session)).not.toBe("hi"), SOON);
+
+    // One limit for both.
+    expect(await call(one, "add")).toBe("3");
+    expect(await call(two, "add")).toContain("too many calls");
+
+    // A person answers on a third machine.
+    const waiting = call(one, "pid");
+    await one.stderr.until("plugboard approvals allow");
+    const { waiting: asked } = JSON.parse((await command("approvals", "--json")).stdout);
+    expect(asked).toMatchObject([{ tool: "docs/pid", label: "ci" }]);
+    await command("approvals", "allow", asked[0].id);
+    expect(await waiting).toMatch(/^\d+$/);
+
+    const { findings } = JSON.parse((await command("doctor", "--json")).stdout);
+    expect(findings).toContainEqual(
+      expect.objectContaining({
+        check: "shared-state",
+        level: "ok",
+        message: expect.stringContaining("2 gateways use it now"),
+      }),
+    );
+    // They have the same file, and homes of their own; nobody has said how they reach each other.
+    const checks = findings.map(({ check }: { check: string }) => check);
+    expect(checks).not.toContain("shared-configuration");
+    expect(checks).toContain("shared-replica-url");
+    const status = await scratch.run(["--json"], on("one"));
+    expect(JSON.parse(status.stdout).gateway.fleet).toMatchObject({
+      replicas: [{ isOwn: true }, {}],
+      problems: [],
+    });
+
+    // Without PostgreSQL.
+    await engines.postgres.kill();
+    await vi.waitFor(async () => expect(await readiness(one)).toBe("200 ready, degraded"), SOON);
+    for (let at = 0; at < 20; at += 1)
+      expect(await call(gateways[at % 2 ? 1 : 0], "echo")).toBe("hi");
+    await one.stderr.until("PostgreSQL at");
+    const failed = await command("tokens", "list");
+    expect(failed.stderr).toContain("cannot be reached");
+    await engines.postgres.start();
+    await vi.waitFor(async () => expect(await readiness(one)).toBe("200 ready"), SOON);
+    await one.stderr.until("postgres is back");
+
+    // Every call is on record once.
+    await vi.waitFor(async () => {
+      const { stdout } = await command("audit", "--json", "--limit", "1000");
+      const lines = stdout
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line));
+      const echoed = lines.filter((line) => line.tool === "echo" && line.outcome === "ok");
+      expect(echoed).toHaveLength(echoes);
+    }, SOON);
+
+    await command("tokens", "revoke", "ci");
+    for (const each of gateways) {
+      await vi.waitFor(async () => expect(await call(each, "echo")).not.toBe("hi"), SOON);
+    }
+  });
+
+  it("are signed in to a server by a command on any machine", async () => {
+    const oauth = owned(await startOAuth());
+    const { postgres } = await engines.newSettings();
+    scratch.configure(
+      { docs: { url: oauth.url } },
+      {},
+      { gateway: { shared: { postgres, keys: ["${FLEET_KEY}"] } } },
+    );
+    const gateways = [await startGateway("one"), await startGateway("two")];
+    const { done, stderr } = scratch.start(["login", "docs", "--no-browser"], on("third"));
+    await stderr.until("\n  http");
+    const [, address = ""] = /^ {2}(http\S+)$/mu.exec(stderr.text) ?? [];
+    await oauth.approve(address, { visit: true });
+    expect(await done).toMatchObject({ code: 0 });
+    const token = readFileSync(join(scratch.directory, "one", "gateway", "token"), "utf8").trim();
+    const body = legacy("tools/call", { name: "docs__echo", arguments: { text: "hi" } });
+    for (const { url } of gateways) {
+      await vi.waitFor(async () => {
+        const { message } = await post(url, body, { authorization: `Bearer ${token}` });
+        expect(message?.["result"]?.content[0].text).toBe("hi");
+      }, SOON);
+    }
+    expect(oauth.count("authorization_code")).toBe(1);
+  });
+});
