@@ -102,7 +102,7 @@ it("every command that is offered exists, with its options", () => {
 
 /** Options of other programs, and of tools in examples. */
 const FOREIGN = new Set(
-  "acp bearer-token-env-var git head key label max-old-space-size path privileged raw remote-debugging-port text top".split(
+  "acp bearer-token-env-var from-literal git head key label max-old-space-size path privileged raw remote-debugging-port text top".split(
     " ",
   ),
 );

@@ -18,6 +18,7 @@ const SURROUNDINGS = {
   acp: "home=empty",
   add: "home=empty",
   ask: "home=model",
+  deploy: 'not-run="needs gateway.shared"',
   import: "home=applications",
   login:
     'home=empty, type="", before="plugboard add docs https://team.example.com/mcp --yes --no-check"',

@@ -10,6 +10,7 @@ import { COMMANDS as CONNECT } from "./connect/command.ts";
 import { COMMANDS as CONTENT } from "./content/command.ts";
 import { COMMANDS as CONTROL } from "./control/command.ts";
 import { COMMANDS as DEMO } from "./demo/command.ts";
+import { COMMANDS as DEPLOY } from "./deploy/command.ts";
 import { COMMANDS as DOCTOR } from "./doctor/command.ts";
 import { COMMANDS as GENERATE_CLI } from "./generate-cli/command.ts";
 import { COMMANDS as HELP } from "./help/command.ts";
@@ -46,7 +47,17 @@ export const GROUPS: readonly CommandGroup[] = [
   { title: "Decide what they may do", commands: [...TRUST, ...PINS, ...APPROVALS, ...AUDIT] },
   {
     title: "Give them to other programs",
-    commands: [...SERVE, ...UP, ...UI, ...CONTROL, ...RELOAD, ...TOKENS, ...ACP, ...OPENCLAW],
+    commands: [
+      ...SERVE,
+      ...UP,
+      ...UI,
+      ...CONTROL,
+      ...RELOAD,
+      ...TOKENS,
+      ...DEPLOY,
+      ...ACP,
+      ...OPENCLAW,
+    ],
   },
   { title: "More", commands: [...DEMO, ...COMPLETION, ...HELP] },
 ];

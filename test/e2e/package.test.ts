@@ -37,7 +37,7 @@ interface Packed {
 
 /** Everything besides modules and their types. */
 const OTHERS =
-  /^(?:package\.json|README\.md|CHANGELOG\.md|LICENSE|agent\.json|plugboard\.schema\.json|icon\.svg|docs\/[\w-]+\.md|deploy\/(?:Containerfile|systemd\/[\w-]+\.service)|dist\/openclaw-plugin\/(?:README\.md|package\.json|openclaw\.plugin\.json)|dist\/(?:grammar\.json|THIRD-PARTY\.txt)|dist\/ui\/[\w.-]+)$/;
+  /^(?:package\.json|README\.md|CHANGELOG\.md|LICENSE|agent\.json|plugboard\.schema\.json|icon\.svg|docs\/[\w-]+\.md|deploy\/(?:Containerfile|(?:haproxy|nginx)\.c(?:fg|onf)|(?:alerts|envoy)\.yaml|grafana\.json|systemd\/[\w-]+\.service)|dist\/openclaw-plugin\/(?:README\.md|package\.json|openclaw\.plugin\.json)|dist\/(?:grammar\.json|THIRD-PARTY\.txt)|dist\/ui\/[\w.-]+)$/;
 
 /** What is started or loaded by its path: the plugin by OpenClaw, the demo by the command. */
 const PROGRAMS = ["dist/openclaw-plugin/dist/index.js", "dist/cli/demo/server/server.js"];

@@ -212,11 +212,11 @@ function serverFingerprint(
   place: StartPlace & { salt: string },
 ): ServerFingerprint {
   const { target, roots = agent.roots } = server;
-  const named = namesIn([target, roots]);
+  const named = variablesIn([target, roots]);
   const command = target.kind === "stdio" ? expanded(target.command, place.env) : "";
   const ofNetwork = !isRemote(target) && agent.networkInherit !== false;
   const variables = isRemote(target)
-    ? [...OF_URLS, ...named, ...namesIn(agent.networkProxy)]
+    ? [...OF_URLS, ...named, ...variablesIn(agent.networkProxy)]
     : [
         ...OF_PROGRAMS,
         ...(RUNS_OTHERS.test(basename(command)) ? ["PATH"] : []),
@@ -239,7 +239,7 @@ function pathOf(program: string, env: Environment): string | null {
 }
 
 /** The variables that any text in a value refers to, as `${NAME}` or `secret://env/NAME`. */
-function namesIn(value: unknown): string[] {
+export function variablesIn(value: unknown): string[] {
   if (typeof value === "string") {
     const template = parseTemplate(value);
     if (template.kind === "malformed") return [];
@@ -250,5 +250,5 @@ function namesIn(value: unknown): string[] {
     return [...variables, ...secrets.map(({ path }) => path)];
   }
   if (typeof value !== "object" || value === null) return [];
-  return Object.values(value).flatMap(namesIn);
+  return Object.values(value).flatMap(variablesIn);
 }

@@ -1,0 +1,129 @@
+// `plugboard deploy`: shows the files of a deployment, or writes them into a directory. It starts nothing.
+
+import { existsSync, statSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { readTextFile, type TextFile, writeTextFile } from "../../core/config/text/text-file.ts";
+import { PlugboardError } from "../../core/types/errors.ts";
+import { plural } from "../../util/text.ts";
+import { visible } from "../../util/visible.ts";
+import type { CliContext } from "../context.ts";
+import { EXIT } from "../exit-code.ts";
+import { findSource } from "../find-source.ts";
+import type { DeployRequest } from "./command.ts";
+import { composeFiles } from "./compose.ts";
+import { kustomizeFiles } from "./kustomize.ts";
+import { type DeploymentPlan, planDeployment, type PlanOptions } from "./plan.ts";
+import { systemdFiles } from "./systemd.ts";
+
+export interface DeploymentFile {
+  /** Within the directory. */
+  path: string;
+  text: string;
+}
+
+/** JSON5 takes the comment. */
+const MARK = /^(?:#|\/\/) Written by `plugboard deploy /;
+const CONTAINER_PORT = 7584;
+
+export async function runDeploy(request: DeployRequest, context: CliContext): Promise<number> {
+  const { io, options, screen } = context;
+  const source = findSource(context);
+  if (source.kind !== "file") {
+    throw new PlugboardError("CONFIG_INVALID", "there is no configuration to deploy", {
+      hint: "name one with --config",
+    });
+  }
+  const { cwd, homedir } = io;
+  const plan = await planDeployment({ file: source.path, cwd, homedir, workerAt: at(request) });
+  const files = filesOf(request, plan);
+  const done = request.out === undefined ? undefined : await write(files, request.out, context);
+  if (options.json) {
+    const { variables, workers, notes } = plan;
+    screen.json({ files: done ?? files, variables, workers, notes });
+    return EXIT.ok;
+  }
+  if (done === undefined) {
+    screen.lines(
+      files.flatMap(({ path, text }) => [`# ${path}`, ...text.trimEnd().split("\n"), ""]),
+    );
+    screen.note(
+      `nothing was written; to write ${plural(files.length, "file")}, add --out <directory>`,
+    );
+  } else {
+    screen.lines(done.map(({ path, state }) => `${state} ${visible(path)}`));
+  }
+  for (const note of plan.notes) screen.note(note);
+  if (source.base !== undefined) {
+    screen.note(
+      `only ${visible(source.path)} is deployed, and not ${visible(source.base)} beneath it`,
+    );
+  }
+  return EXIT.ok;
+}
+
+function filesOf({ form, image }: DeployRequest, plan: DeploymentPlan): DeploymentFile[] {
+  const config = `// Written by \`plugboard deploy ${form}\` of your configuration. Change that, and deploy it again.\n${plan.config}`;
+  const marked = { ...plan, config };
+  switch (form) {
+    case "kustomize":
+      return kustomizeFiles(marked, image);
+    case "compose":
+      return composeFiles(marked, image);
+    case "systemd":
+      return systemdFiles(marked);
+  }
+}
+
+/** Where the worker of a program is that does not say so itself. */
+function at({ form, workersOn }: DeployRequest): PlanOptions["workerAt"] {
+  if (form !== "systemd")
+    return (name) => ({ host: `plugboard-worker-${name}`, port: CONTAINER_PORT });
+  return (name, index) => {
+    if (workersOn !== undefined) return { host: workersOn, port: CONTAINER_PORT + 1 + index };
+    throw new PlugboardError(
+      "INVALID_ARGUMENTS",
+      `${visible(name)} has to run on one machine, and nothing says on which`,
+      { hint: 'give --workers-on <host>, or say "replicas" or "worker" in its entry' },
+    );
+  };
+}
+
+interface Written {
+  path: string;
+  state: "made" | "replaced" | "kept";
+}
+
+/** All or nothing: a file that somebody else has written is not replaced. */
+async function write(
+  files: readonly DeploymentFile[],
+  out: string,
+  { io }: CliContext,
+): Promise<Written[]> {
+  const directory = resolve(io.cwd, out);
+  if (existsSync(directory) && !statSync(directory).isDirectory()) {
+    throw new PlugboardError("INVALID_ARGUMENTS", `${visible(out)} is not a directory`, {
+      hint: "give --out a directory; it is made if it is not there",
+    });
+  }
+  const found: [DeploymentFile, TextFile][] = [];
+  for (const file of files) {
+    const before = await readTextFile(join(directory, file.path));
+    if (before.text !== undefined && before.text !== "" && !MARK.test(before.text)) {
+      throw new PlugboardError(
+        "INVALID_ARGUMENTS",
+        `${visible(join(out, file.path))} exists and was not written by this command, so nothing was written`,
+        { hint: "choose another directory" },
+      );
+    }
+    found.push([file, before]);
+  }
+  await mkdir(directory, { recursive: true });
+  const written: Written[] = [];
+  for (const [{ path, text }, before] of found) {
+    const state = before.text === undefined ? "made" : before.text === text ? "kept" : "replaced";
+    if (state !== "kept") await writeTextFile(before, text);
+    written.push({ path: join(out, path), state });
+  }
+  return written;
+}

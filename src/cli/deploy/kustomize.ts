@@ -1,0 +1,316 @@
+// A deployment for Kubernetes, as a base for Kustomize. Names have no prefix of a namespace: `namespace:` in your overlay sets it.
+
+import { toYaml, type YamlValue } from "../../util/yaml.ts";
+import type { DeploymentFile } from "./deploy.ts";
+import { type DeploymentPlan, OWN_ADDRESS, type WorkerPlan } from "./plan.ts";
+
+const NAME = "plugboard";
+const HOME = "/var/lib/plugboard";
+const CONFIG = "/etc/plugboard";
+/** The user of the image. */
+const USER = 1000;
+const FEWEST = 2;
+const MOST = 6;
+/** Until a load balancer has noticed, calls have ended, and programs have stopped. */
+const STOP_SECONDS = 70;
+
+type Manifest = { readonly [key: string]: YamlValue | undefined };
+
+export function kustomizeFiles(plan: DeploymentPlan, image: string): DeploymentFile[] {
+  const workers = plan.workers.map((worker) => ({
+    path: `${nameOf(worker)}.yaml`,
+    text: withHead(
+      `runs ${worker.server} once, for all gateways`,
+      workerDeployment(worker, plan, image),
+      service(nameOf(worker), worker.port, labels("worker", worker)),
+      workerPolicy(worker),
+    ),
+  }));
+  const resources = ["gateway.yaml", ...workers.map(({ path }) => path)];
+  return [
+    { path: "kustomization.yaml", text: kustomization(plan, resources) },
+    { path: "plugboard.json", text: plan.config },
+    {
+      path: "gateway.yaml",
+      text: withHead(
+        "the gateways, and how clients reach them",
+        gatewayDeployment(plan, image),
+        service(NAME, plan.port, labels("gateway")),
+        disruptionBudget(),
+        autoscaler(),
+        gatewayPolicy(plan),
+      ),
+    },
+    ...workers,
+  ];
+}
+
+function kustomization({ variables, workers }: DeploymentPlan, resources: string[]): string {
+  const names = [...new Set([...variables, ...workers.flatMap((each) => each.variables)])];
+  const literals = names.toSorted().map((name) => `#     --from-literal=${name}=…`);
+  const head = [
+    "# Written by `plugboard deploy kustomize`. Put what you change into an overlay of your own: it is written anew.",
+    ...(names.length === 0
+      ? []
+      : [
+          "#",
+          "# The values of these are nowhere in here. Make the secret before you apply it:",
+          "#",
+          `#   kubectl create secret generic ${NAME} \\`,
+          literals.join(" \\\n"),
+        ]),
+  ];
+  const value = {
+    apiVersion: "kustomize.config.k8s.io/v1beta1",
+    kind: "Kustomization",
+    resources,
+    // Its name has a hash in it, so that another configuration replaces the pods one by one.
+    configMapGenerator: [{ name: NAME, files: ["plugboard.json"] }],
+  };
+  return `${head.join("\n")}\n${toYaml(value)}`;
+}
+
+function withHead(about: string, ...documents: readonly YamlValue[]): string {
+  return `# Written by \`plugboard deploy kustomize\`: ${about}.\n${toYaml(...documents)}`;
+}
+
+/** Kubernetes takes 63 characters. */
+function nameOf({ host, server }: WorkerPlan): string {
+  const [label = server] = host.split(".");
+  return label;
+}
+
+function labels(component: string, worker?: WorkerPlan): Manifest {
+  return {
+    "app.kubernetes.io/name": NAME,
+    "app.kubernetes.io/component": component,
+    ...(worker && { "app.kubernetes.io/instance": nameOf(worker) }),
+  };
+}
+
+function gatewayDeployment(plan: DeploymentPlan, image: string): Manifest {
+  const { port, variables } = plan;
+  return {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name: NAME, labels: labels("gateway") },
+    spec: {
+      // The autoscaler decides how many.
+      selector: { matchLabels: labels("gateway") },
+      strategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
+      template: {
+        metadata: { labels: labels("gateway") },
+        spec: podSpec({ args: ["up"], port, variables, image, isTls: plan.isTls }),
+      },
+    },
+  };
+}
+
+function workerDeployment(worker: WorkerPlan, plan: DeploymentPlan, image: string): Manifest {
+  const { server, agent, port, variables } = worker;
+  const args = [
+    "up",
+    "--only",
+    server,
+    "--host",
+    "0.0.0.0",
+    "--port",
+    String(port),
+    ...(agent === undefined ? [] : ["--agent", agent]),
+  ];
+  const name = nameOf(worker);
+  return {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name, labels: labels("worker", worker) },
+    spec: {
+      // What it keeps must not be there twice, not even while it is replaced.
+      replicas: 1,
+      strategy: { type: "Recreate" },
+      selector: { matchLabels: labels("worker", worker) },
+      template: {
+        metadata: { labels: labels("worker", worker) },
+        spec: podSpec({ args, port, variables, image, isTls: plan.isTls && !worker.isPlain }),
+      },
+    },
+  };
+}
+
+interface PodOptions {
+  args: readonly string[];
+  port: number;
+  variables: readonly string[];
+  image: string;
+  isTls: boolean;
+}
+
+function podSpec({ args, port, variables, image, isTls }: PodOptions): Manifest {
+  const probe = (path: string, more: Manifest): Manifest => ({
+    httpGet: { path, port: "http", ...(isTls && { scheme: "HTTPS" }) },
+    ...more,
+  });
+  return {
+    terminationGracePeriodSeconds: STOP_SECONDS,
+    automountServiceAccountToken: false,
+    securityContext: {
+      runAsNonRoot: true,
+      runAsUser: USER,
+      runAsGroup: USER,
+      fsGroup: USER,
+      seccompProfile: { type: "RuntimeDefault" },
+    },
+    topologySpreadConstraints: args.includes("--only")
+      ? undefined
+      : [
+          {
+            maxSkew: 1,
+            topologyKey: "kubernetes.io/hostname",
+            whenUnsatisfiable: "ScheduleAnyway",
+            labelSelector: { matchLabels: labels("gateway") },
+          },
+        ],
+    containers: [
+      {
+        name: NAME,
+        image,
+        args,
+        ports: [{ name: "http", containerPort: port }],
+        env: [
+          { name: "PLUGBOARD_CONFIG", value: `${CONFIG}/plugboard.json` },
+          { name: "PLUGBOARD_HOME", value: HOME },
+          // The volume belongs to the group of the pod.
+          { name: "PLUGBOARD_SHARED_HOME", value: "1" },
+          { name: "PLUGBOARD_LOG_FORMAT", value: "json" },
+          { name: "HOME", value: HOME },
+          { name: OWN_ADDRESS, valueFrom: { fieldRef: { fieldPath: "status.podIP" } } },
+          ...variables.map((name) => ({
+            name,
+            valueFrom: { secretKeyRef: { name: NAME, key: name } },
+          })),
+        ],
+        startupProbe: probe("/healthz", { periodSeconds: 2, failureThreshold: 60 }),
+        livenessProbe: probe("/healthz", {
+          periodSeconds: 10,
+          timeoutSeconds: 5,
+          failureThreshold: 3,
+        }),
+        readinessProbe: probe("/readyz", {
+          periodSeconds: 2,
+          timeoutSeconds: 2,
+          failureThreshold: 2,
+        }),
+        resources: {
+          requests: { cpu: "250m", memory: "256Mi" },
+          limits: { memory: "1Gi" },
+        },
+        securityContext: {
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ["ALL"] },
+        },
+        volumeMounts: [
+          { name: "config", mountPath: CONFIG, readOnly: true },
+          { name: "home", mountPath: HOME },
+          { name: "tmp", mountPath: "/tmp" },
+        ],
+      },
+    ],
+    volumes: [
+      { name: "config", configMap: { name: NAME } },
+      // The audit waits here while PostgreSQL is away. It outlives the container, not the pod.
+      { name: "home", emptyDir: { sizeLimit: "2Gi" } },
+      { name: "tmp", emptyDir: { sizeLimit: "1Gi" } },
+    ],
+  };
+}
+
+function service(name: string, port: number, selector: Manifest): Manifest {
+  return {
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { name, labels: selector },
+    spec: { selector, ports: [{ name: "http", port, targetPort: "http" }] },
+  };
+}
+
+function disruptionBudget(): Manifest {
+  return {
+    apiVersion: "policy/v1",
+    kind: "PodDisruptionBudget",
+    metadata: { name: NAME, labels: labels("gateway") },
+    spec: { maxUnavailable: 1, selector: { matchLabels: labels("gateway") } },
+  };
+}
+
+function autoscaler(): Manifest {
+  return {
+    apiVersion: "autoscaling/v2",
+    kind: "HorizontalPodAutoscaler",
+    metadata: { name: NAME, labels: labels("gateway") },
+    spec: {
+      scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: NAME },
+      minReplicas: FEWEST,
+      maxReplicas: MOST,
+      metrics: [
+        {
+          type: "Resource",
+          resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 70 } },
+        },
+      ],
+      // A gateway that goes ends the streams of its clients, so it goes only when it is not needed for a while.
+      behavior: { scaleDown: { stabilizationWindowSeconds: 300 } },
+    },
+  };
+}
+
+const DNS: Manifest = {
+  ports: [
+    { protocol: "UDP", port: 53 },
+    { protocol: "TCP", port: 53 },
+  ],
+};
+
+/** Clients come from anywhere, through whatever is in front. */
+function gatewayPolicy({ port, ports, workers }: DeploymentPlan): Manifest {
+  return policy(NAME, labels("gateway"), {
+    ingress: [{ ports: [{ port: "http" }] }],
+    egress: [
+      DNS,
+      { ports: ports.map((each) => ({ port: each })) },
+      // Other gateways, and workers.
+      {
+        to: [{ podSelector: { matchLabels: { "app.kubernetes.io/name": NAME } } }],
+        ports: [...new Set([port, ...workers.map((each) => each.port)])].map((each) => ({
+          port: each,
+        })),
+      },
+    ],
+  });
+}
+
+function workerPolicy(worker: WorkerPlan): Manifest {
+  return policy(nameOf(worker), labels("worker", worker), {
+    ingress: [
+      { from: [{ podSelector: { matchLabels: labels("gateway") } }], ports: [{ port: "http" }] },
+    ],
+    // npx, and most services. Add what the program needs besides.
+    egress: [DNS, { ports: [{ port: 443 }] }],
+  });
+}
+
+function policy(
+  name: string,
+  selector: Manifest,
+  rules: { ingress: YamlValue; egress: YamlValue },
+): Manifest {
+  return {
+    apiVersion: "networking.k8s.io/v1",
+    kind: "NetworkPolicy",
+    metadata: { name, labels: selector },
+    spec: {
+      podSelector: { matchLabels: selector },
+      policyTypes: ["Ingress", "Egress"],
+      ...rules,
+    },
+  };
+}

@@ -1,0 +1,298 @@
+// What a deployment consists of, whatever it is written for: the one configuration of all gateways and workers, and which
+// variables each of them needs. No value of a secret is ever read.
+
+import { undecidedServers } from "../../core/board/worker.ts";
+import { variablesIn } from "../../core/config/fingerprint.ts";
+import { loadGateway } from "../../core/config/gateway.ts";
+import type { KeyPath } from "../../core/config/issue.ts";
+import { loadConfig } from "../../core/config/load.ts";
+import { writtenOut } from "../../core/config/schema/references.ts";
+import { everyReference } from "../../core/config/secret-references.ts";
+import { readServerText, withServerValue, writtenServer } from "../../core/config/server-text.ts";
+import { setValue, valueAt } from "../../core/config/text/edit.ts";
+import { type AgentConfig, DEFAULT_AGENT } from "../../core/types/agent-config.ts";
+import { PlugboardError } from "../../core/types/errors.ts";
+import { DEFAULT_PORT, type GatewaySettings } from "../../core/types/gateway-settings.ts";
+import { isRemote, type ServerDefinition } from "../../core/types/server-definition.ts";
+import { visible } from "../../util/visible.ts";
+
+/** As long as a load balancer needs that looks every two seconds. */
+const STOP_DELAY_MS = 5000;
+
+/** Where each gateway is, for the others: set by what runs it. */
+export const OWN_ADDRESS = "PLUGBOARD_ADDRESS";
+
+/** Those that any process has. */
+const SYSTEM = new Set([OWN_ADDRESS, "PATH", "HOME", "USER", "TMPDIR", "TZ", "LANG"]);
+
+/** References of these lead to something on the machine of a person. */
+const PERSONAL = new Set(["keyring", "op"]);
+
+export interface DeploymentPlan {
+  /** The text of the configuration. */
+  config: string;
+  /** Where gateways listen. */
+  port: number;
+  /** What the gateways need. */
+  variables: readonly string[];
+  workers: readonly WorkerPlan[];
+  /** Ports of other machines that gateways reach: engines, remote servers. */
+  ports: readonly number[];
+  /** The gateways speak TLS themselves. */
+  isTls: boolean;
+  /** For the person: what is left to do or to look at. */
+  notes: readonly string[];
+}
+
+export interface WorkerPlan {
+  server: string;
+  /** Absent: the default agent. */
+  agent?: string;
+  /** How others reach it. */
+  host: string;
+  port: number;
+  /** It speaks no TLS. */
+  isPlain: boolean;
+  variables: readonly string[];
+}
+
+export interface PlanOptions {
+  file: string;
+  cwd: string;
+  homedir: string;
+  /** Where the worker of a program is that says nothing itself, the first, second … of them. */
+  workerAt: (name: string, index: number) => { host: string; port: number };
+}
+
+/** Rejects with CONFIG_INVALID if the file cannot be deployed, and says why. */
+export async function planDeployment(options: PlanOptions): Promise<DeploymentPlan> {
+  const { file, cwd, homedir } = options;
+  const place = { cwd, homedir };
+  const given = await loadGateway(file, place);
+  const { agentIds } = given;
+  if (given.settings.shared === undefined) {
+    throw new PlugboardError(
+      "CONFIG_INVALID",
+      `${visible(file)} has no gateway.shared, and without it gateways know nothing of each other`,
+      { hint: "docs/fleet.md says what it needs; one gateway alone: docs/gateway.md" },
+    );
+  }
+  const text = asDeployed(await withWorkers(options, agentIds), given.settings);
+  const { settings } = await loadGateway(file, { ...place, text });
+  const agents = await Promise.all(agentIds.map((id) => loadConfig(file, id, { ...place, text })));
+  refuseValues(file, settings, agents);
+  const workers = workersOf(agents);
+  const ofWorkers = new Set(workers.flatMap((each) => each.variables));
+  return {
+    config: text,
+    port: portOf(settings),
+    variables: needed([settings.shared, ...agents.flatMap(usedBy)]),
+    workers,
+    ports: portsOf(settings, agents),
+    isTls: settings.tls !== undefined,
+    notes: notesOf(settings, agents, ofWorkers),
+  };
+}
+
+/** The text with a worker for each program that says neither where nor how often it runs. */
+async function withWorkers(
+  { file, cwd, homedir, workerAt }: PlanOptions,
+  agentIds: readonly string[],
+): Promise<string> {
+  let text: string | undefined;
+  let made = 0;
+  for (const id of agentIds) {
+    const servers = await readServerText(file, id === DEFAULT_AGENT ? undefined : id, {
+      cwd,
+      homedir,
+    });
+    text ??= servers.text;
+    const agent = await loadConfig(file, id, { cwd, homedir, text });
+    for (const name of undecidedServers(agent)) {
+      const current = { ...servers, text };
+      if (writtenServer(current, name) === undefined) continue;
+      const { host, port } = workerAt(workerName(name, id), made);
+      text = withServerValue(current, name, ["worker"], {
+        url: `http://${host}:${port}/mcp`,
+        token: `secret://env/PLUGBOARD_WORKER_${workerName(name, id).toUpperCase().replaceAll("-", "_")}`,
+        allowInsecure: true,
+      });
+      made += 1;
+    }
+  }
+  return text ?? "";
+}
+
+/** As a host can be called. */
+function workerName(server: string, agent: string): string {
+  const name = agent === DEFAULT_AGENT ? server : `${agent}-${server}`;
+  const plain = name.toLowerCase().replace(/[^a-z0-9]+/g, "-");
+  return plain.replace(/^-+|-+$/g, "").slice(0, 40) || "server";
+}
+
+/** Listens where the others reach it. */
+function asDeployed(text: string, settings: GatewaySettings): string {
+  const { host, tls, behindProxy, shared } = settings;
+  const port = portOf(settings);
+  const isLocal = /^(?:127\.|localhost$|::1$)/.test(host);
+  const changes: [KeyPath, unknown][] = [
+    ...(isLocal ? [[["host"], "0.0.0.0"] as [KeyPath, unknown]] : []),
+    ...(tls || behindProxy ? [] : [[["behindProxy"], true] as [KeyPath, unknown]]),
+    ...(valueAt(text, ["gateway", "stopDelay"]) === undefined
+      ? [[["stopDelay"], STOP_DELAY_MS] as [KeyPath, unknown]]
+      : []),
+    ...(shared?.replica === undefined
+      ? [
+          [
+            ["shared", "replica"],
+            { url: `${tls ? "https" : "http"}://\${${OWN_ADDRESS}}:${port}` },
+          ] as [KeyPath, unknown],
+        ]
+      : []),
+  ];
+  return changes.reduce((now, [key, value]) => setValue(now, ["gateway", ...key], value), text);
+}
+
+function portOf({ port }: GatewaySettings): number {
+  return port === 0 ? DEFAULT_PORT : port;
+}
+
+/** What is written into the files of a deployment is read by many. */
+function refuseValues(
+  file: string,
+  { shared }: GatewaySettings,
+  agents: readonly AgentConfig[],
+): void {
+  const engines = [
+    ["postgres.password", shared?.postgres.password],
+    ["valkey.password", shared?.valkey?.password],
+    ...(shared?.keys ?? []).map((key, at) => [`keys[${at}]`, key] as const),
+  ] as const;
+  const tokens = agents.flatMap(({ servers }) =>
+    servers.flatMap(({ name, worker }) =>
+      worker === undefined ? [] : [[`${name}.worker.token`, worker.token] as const],
+    ),
+  );
+  const written = [
+    ...engines.map(([key, value]) => [`gateway.shared.${key}`, value] as const),
+    ...tokens,
+  ].flatMap(([key, value]) =>
+    value !== undefined && writtenOut(value) !== undefined ? [key] : [],
+  );
+  const plain = agents.flatMap(({ warnings }) =>
+    warnings.flatMap(({ path, message }) =>
+      message.includes("has plaintext credentials") ? [path] : [],
+    ),
+  );
+  const [first] = [...written, ...plain];
+  if (first === undefined) return;
+  throw new PlugboardError(
+    "CONFIG_INVALID",
+    `${visible(file)} has a secret written out, at ${visible(first)}, and it would be in the files of the deployment`,
+    { hint: 'refer to it, such as "secret://env/NAME"; docs/secrets.md says how' },
+  );
+}
+
+/** What a gateway uses of an agent: not the programs that only workers start. */
+function usedBy({ servers, secrets, networkProxy, roots }: AgentConfig): unknown[] {
+  const targets = servers.filter(({ enabled }) => enabled).map(({ target }) => target);
+  return [targets, secrets, networkProxy, roots];
+}
+
+function needed(values: readonly unknown[]): string[] {
+  const names = new Set(variablesIn(values).filter((name) => !SYSTEM.has(name)));
+  return [...names].toSorted();
+}
+
+function workersOf(agents: readonly AgentConfig[]): WorkerPlan[] {
+  const plans = new Map<string, WorkerPlan>();
+  for (const { agentId, servers, secrets, networkProxy } of agents) {
+    for (const server of servers) {
+      const { worker, target, enabled, name } = server;
+      if (worker === undefined || !enabled || !isRemote(target)) continue;
+      // All agents that reach the same worker have the same one.
+      if (plans.has(target.url)) continue;
+      const at = addressOf(target.url);
+      plans.set(target.url, {
+        server: name,
+        ...(agentId !== DEFAULT_AGENT && { agent: agentId }),
+        ...at,
+        variables: needed([worker.process, worker.token, secrets, networkProxy]),
+      });
+    }
+  }
+  return [...plans.values()];
+}
+
+function addressOf(url: string): Pick<WorkerPlan, "host" | "port" | "isPlain"> {
+  if (!URL.canParse(url)) {
+    throw new PlugboardError(
+      "CONFIG_INVALID",
+      `the URL of a worker is ${visible(url)}, which is known only when it runs`,
+      { hint: "write the address itself: every gateway has the same configuration" },
+    );
+  }
+  const { hostname, port, protocol } = new URL(url);
+  const isPlain = protocol === "http:";
+  return { host: hostname, port: Number(port) || (isPlain ? 80 : 443), isPlain };
+}
+
+function portsOf({ shared }: GatewaySettings, agents: readonly AgentConfig[]): number[] {
+  const portIn = (url: string, fallback: number): number =>
+    URL.canParse(url) ? Number(new URL(url).port) || fallback : fallback;
+  const { postgres, valkey } = shared ?? {};
+  const sentinels = valkey?.sentinels ?? [];
+  const remote = agents.flatMap(({ servers }) =>
+    servers.flatMap(({ target, enabled, worker }: ServerDefinition) =>
+      enabled && isRemote(target) && worker === undefined
+        ? [portIn(target.url, target.url.startsWith("http:") ? 80 : 443)]
+        : [],
+    ),
+  );
+  const ports = [
+    ...(postgres === undefined ? [] : [portIn(postgres.url, 5432)]),
+    ...(valkey === undefined ? [] : [portIn(valkey.url, 6379)]),
+    ...sentinels.map((each) => Number(/:(\d+)$/.exec(each)?.[1] ?? 26_379)),
+    // npx, and where people sign in.
+    443,
+    ...remote,
+  ];
+  return [...new Set(ports)].toSorted((a, b) => a - b);
+}
+
+function notesOf(
+  { shared, tls }: GatewaySettings,
+  agents: readonly AgentConfig[],
+  ofWorkers: ReadonlySet<string>,
+): string[] {
+  const files = [tls, shared?.postgres.tls, shared?.valkey?.tls].flatMap((each) =>
+    Object.values(each ?? {}),
+  );
+  const servers = agents.flatMap((agent) => agent.servers);
+  const ofServers = servers.flatMap(({ target, worker }) => {
+    const process = worker?.process ?? (target.kind === "stdio" ? target : undefined);
+    return [
+      ...(isRemote(target) ? Object.values(target.tls ?? {}) : []),
+      ...(process?.cwd === undefined ? [] : [process.cwd]),
+      ...(process !== undefined && /^[./~]/.test(process.command) ? [process.command] : []),
+    ];
+  });
+  const personal = everyReference([
+    shared,
+    ...servers.map(({ target, worker }) => [target, worker]),
+  ]).filter(({ provider }) => PERSONAL.has(provider));
+  const paths = new Set([...files, ...ofServers]);
+  return [
+    ...(paths.size > 0
+      ? [`these files have to be there as well: ${[...paths].map(visible).join(", ")}`]
+      : []),
+    ...(personal.length > 0
+      ? [
+          `${personal.map(({ text }) => visible(text)).join(", ")} is on your machine; there, refer to a variable: secret://env/NAME`,
+        ]
+      : []),
+    ...(ofWorkers.size > 0
+      ? ["a worker gets only the variables of its own program, and its token"]
+      : []),
+  ];
+}

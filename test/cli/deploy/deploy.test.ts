@@ -1,0 +1,195 @@
+// `plugboard deploy`: the files of each form, as they are kept in test/fixtures/deploy, and what Kubernetes says to them. To
+// write them anew: npx vitest run test/cli/deploy --update
+
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Deployment } from "kubernetes-models/apps/v1/Deployment";
+import { HorizontalPodAutoscaler } from "kubernetes-models/autoscaling/v2/HorizontalPodAutoscaler";
+import { NetworkPolicy } from "kubernetes-models/networking.k8s.io/v1/NetworkPolicy";
+import { PodDisruptionBudget } from "kubernetes-models/policy/v1/PodDisruptionBudget";
+import { Service } from "kubernetes-models/v1/Service";
+import { describe, expect, it } from "vitest";
+import { parse, parseAllDocuments } from "yaml";
+import { loadConfig } from "../../../src/core/config/load.ts";
+import { useScratch } from "../harness.ts";
+
+const scratch = useScratch();
+
+const MODELS = {
+  Deployment,
+  Service,
+  PodDisruptionBudget,
+  HorizontalPodAutoscaler,
+  NetworkPolicy,
+} as const;
+
+const SHARED = {
+  postgres: {
+    url: "postgres://plugboard@db.example.com/plugboard",
+    password: "secret://env/PLUGBOARD_DB_PASSWORD",
+  },
+  valkey: { url: "valkey://cache.example.com", sentinels: ["sentinel-1:26379"] },
+  keys: ["secret://env/PLUGBOARD_KEY"],
+};
+
+const FILE = `{
+  // Kept as it is.
+  "mcpServers": {
+    "memory": { "command": "npx", "args": ["-y", "@modelcontextprotocol/server-memory"] },
+    "search": { "command": "npx", "args": ["-y", "search"], "env": { "KEY": "\${SEARCH_KEY}" }, "replicas": "each" },
+    "crm": {
+      "command": "npx",
+      "args": ["-y", "crm"],
+      "env": { "CRM_TOKEN": "secret://env/CRM_TOKEN" },
+      "worker": { "url": "http://crm-worker:9000/mcp", "token": "secret://env/CRM_WORKER_TOKEN", "allowInsecure": true }
+    },
+    "docs": { "url": "https://docs.example.com:8443/mcp", "headers": { "X-Key": "secret://env/DOCS_KEY" } },
+    "browser": { "command": "npx", "args": ["-y", "browser"], "scope": "session" },
+    "old": { "command": "old", "enabled": false }
+  },
+  "gateway": { "publicUrl": "https://gateway.example.com", "shared": ${JSON.stringify(SHARED)} }
+}
+`;
+
+function configured(text = FILE): { env: Record<string, string> } {
+  const path = join(scratch.directory, "team.json");
+  writeFileSync(path, text);
+  return { env: { PLUGBOARD_CONFIG: path } };
+}
+
+const words = { kustomize: [], compose: [], systemd: ["--workers-on", "10.0.0.11"] } as const;
+
+describe.each(["kustomize", "compose", "systemd"] as const)("%s", (form) => {
+  async function written(): Promise<Map<string, string>> {
+    const argv = ["deploy", form, "--out", "out", ...words[form]];
+    const { code, stderr } = await scratch.run(argv, configured());
+    expect(stderr).not.toContain("error");
+    expect(code).toBe(0);
+    const out = join(scratch.directory, "out");
+    return new Map(readdirSync(out).map((name) => [name, readFileSync(join(out, name), "utf8")]));
+  }
+
+  it("writes the files that are expected", async () => {
+    const files = await written();
+    const golden = join(import.meta.dirname, "../../fixtures/deploy", form);
+    for (const [name, text] of files) await expect(text).toMatchFileSnapshot(join(golden, name));
+    expect(readdirSync(golden).toSorted()).toEqual([...files.keys()].toSorted());
+  });
+
+  it("has a configuration that all of them take: the same servers, each once or in each", async () => {
+    await written();
+    const { servers } = await loadConfig(join(scratch.directory, "out", "plugboard.json"));
+    const places = servers.map(({ name, target, worker, replicas }) => [
+      name,
+      "url" in target ? target.url : target.kind,
+      worker?.token ?? replicas,
+    ]);
+    const memory =
+      form === "systemd" ? "http://10.0.0.11:7585/mcp" : "http://plugboard-worker-memory:7584/mcp";
+    expect(places).toEqual([
+      ["memory", memory, "secret://env/PLUGBOARD_WORKER_MEMORY"],
+      ["search", "stdio", "each"],
+      ["crm", "http://crm-worker:9000/mcp", "secret://env/CRM_WORKER_TOKEN"],
+      ["docs", "https://docs.example.com:8443/mcp", undefined],
+      ["browser", "stdio", undefined],
+      ["old", "stdio", undefined],
+    ]);
+  });
+});
+
+it("makes what Kubernetes takes, by its own schemas", async () => {
+  const out = join(scratch.directory, "out");
+  await scratch.run(["deploy", "kustomize", "--out", "out"], configured());
+  const { resources } = parse(readFileSync(join(out, "kustomization.yaml"), "utf8"));
+  const kinds: string[] = [];
+  for (const path of resources) {
+    for (const document of parseAllDocuments(readFileSync(join(out, path), "utf8"))) {
+      expect(document.errors).toEqual([]);
+      const value = document.toJS();
+      const Model = MODELS[value.kind as keyof typeof MODELS];
+      const model = new (Model as new (value: object) => { apiVersion: string; validate(): void })(
+        value,
+      );
+      expect(model.apiVersion).toBe(value.apiVersion);
+      model.validate();
+      kinds.push(value.kind);
+    }
+  }
+  const ofWorker = ["Deployment", "Service", "NetworkPolicy"];
+  expect(kinds).toEqual([
+    "Deployment",
+    "Service",
+    "PodDisruptionBudget",
+    "HorizontalPodAutoscaler",
+    "NetworkPolicy",
+    ...ofWorker,
+    ...ofWorker,
+  ]);
+});
+
+it("gives each pod only the variables that it needs", async () => {
+  const { stdout } = await scratch.run(["deploy", "kustomize", "--json"], configured());
+  const { variables, workers } = JSON.parse(stdout);
+  expect(variables).toEqual([
+    "CRM_WORKER_TOKEN",
+    "DOCS_KEY",
+    "PLUGBOARD_DB_PASSWORD",
+    "PLUGBOARD_KEY",
+    "PLUGBOARD_WORKER_MEMORY",
+    "SEARCH_KEY",
+  ]);
+  expect(workers).toMatchObject([
+    { server: "memory", variables: ["PLUGBOARD_WORKER_MEMORY"] },
+    { server: "crm", variables: ["CRM_TOKEN", "CRM_WORKER_TOKEN"] },
+  ]);
+});
+
+it("writes nothing without --out, and never replaces a file of somebody else", async () => {
+  const shown = await scratch.run(["deploy", "compose"], configured());
+  expect(shown.stdout).toContain("# compose.yaml");
+  expect(shown.stderr).toContain("nothing was written");
+  expect(existsSync(join(scratch.directory, "compose.yaml"))).toBe(false);
+
+  const deploy = ["deploy", "compose", "--out", "."];
+  expect((await scratch.run(deploy, configured())).stdout).toContain("made compose.yaml");
+  expect((await scratch.run(deploy, configured())).stdout).toContain("kept compose.yaml");
+  const changed = configured(FILE.replace('"search": {', '"search": { "toolTimeout": 1000,'));
+  expect((await scratch.run(deploy, changed)).stdout).toContain("replaced plugboard.json");
+
+  const intoFile = await scratch.run(["deploy", "compose", "--out", "compose.yaml"], configured());
+  expect(intoFile.stderr).toContain("compose.yaml is not a directory");
+
+  writeFileSync(join(scratch.directory, "haproxy.cfg"), "mine\n");
+  const refused = await scratch.run(deploy, configured());
+  expect(refused.code).not.toBe(0);
+  expect(refused.stderr).toContain("haproxy.cfg exists and was not written by this command");
+  expect(readFileSync(join(scratch.directory, "haproxy.cfg"), "utf8")).toBe("mine\n");
+});
+
+it.each([
+  [
+    "without gateway.shared",
+    FILE.replace('"shared"', '"limits"').replace(JSON.stringify(SHARED), "{}"),
+    "has no gateway.shared",
+  ],
+  [
+    "with a password written out",
+    FILE.replace("secret://env/PLUGBOARD_DB_PASSWORD", "hunter2hunter2"),
+    "gateway.shared.postgres.password",
+  ],
+  [
+    "with a worker's token written out",
+    FILE.replace("secret://env/CRM_WORKER_TOKEN", "t".repeat(40)),
+    "crm.worker.token",
+  ],
+  [
+    "with a server's key written out",
+    FILE.replace("secret://env/CRM_TOKEN", "sk-live-4f9d8a7c6b5e4d3c2b1a0f9e8d7c"),
+    "has a secret written out",
+  ],
+])("refuses a configuration %s", async (_, text, why) => {
+  const { code, stderr, stdout } = await scratch.run(["deploy", "kustomize"], configured(text));
+  expect(code).not.toBe(0);
+  expect(stderr).toContain(why);
+  expect(stdout).toBe("");
+});

@@ -1,0 +1,73 @@
+// The dashboard and the alert rules in deploy/ use figures that `/metrics` has, with labels that they have.
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { parse } from "yaml";
+import { Metrics } from "../../../../src/serve/gateway/monitoring/metrics.ts";
+import { Tally } from "../../../../src/serve/gateway/monitoring/tally.ts";
+
+const DEPLOY = join(import.meta.dirname, "../../../../deploy");
+const alerts = parse(readFileSync(join(DEPLOY, "alerts.yaml"), "utf8")) as {
+  groups: { rules: { alert: string; expr: string; annotations: { summary: string } }[] }[];
+};
+const dashboard = JSON.parse(readFileSync(join(DEPLOY, "grafana.json"), "utf8")) as {
+  panels: { title: string; targets: { expr: string }[] }[];
+  templating: { list: { query: string }[] };
+};
+
+type Facts = ReturnType<ConstructorParameters<typeof Metrics>[1]>;
+
+/** What a gateway says that has done nothing yet. */
+async function metricsWith(health: Facts["health"]): Promise<string> {
+  const metrics = new Metrics(new Tally(), () => ({
+    version: "1",
+    startedAt: 1,
+    servers: [],
+    sessions: 0,
+    clients: 0,
+    attached: 0,
+    inFlight: 0,
+    connections: 0,
+    bytesIn: 0,
+    bytesOut: 0,
+    responses: [],
+    refusals: new Map(),
+    health,
+  }));
+  return (await metrics.text()).text;
+}
+
+async function knownNames(): Promise<Set<string>> {
+  const text = await metricsWith({ replicas: 2, engines: ["postgres", "valkey"], away: [] });
+  const names = Array.from(text.matchAll(/^# TYPE (\S+) (\S+)$/gm), ([, name = "", type]) =>
+    type === "histogram" ? ["_bucket", "_sum", "_count"].map((end) => name + end) : [name],
+  );
+  return new Set(names.flat());
+}
+
+it("every figure that is named exists", async () => {
+  const rules = alerts.groups.flatMap((group) => group.rules);
+  const expressions = [
+    ...rules.map(({ expr }) => expr),
+    ...dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)),
+    ...dashboard.templating.list.map(({ query }) => query),
+  ];
+  const named = expressions.flatMap((each) => each.match(/\b(?:plugboard|process)_\w+/g) ?? []);
+  const known = await knownNames();
+  expect(named.length).toBeGreaterThan(30);
+  expect(named.filter((name) => !known.has(name))).toEqual([]);
+  expect(rules.every(({ annotations }) => annotations.summary !== "")).toBe(true);
+});
+
+it("an engine that is away is 1, and the others 0", async () => {
+  const health = {
+    replicas: 3,
+    engines: ["postgres", "valkey"],
+    away: [{ engine: "valkey", message: "Valkey cannot be reached" }],
+  };
+  const text = await metricsWith(health);
+  expect(text).toContain('plugboard_engine_away{engine="valkey"} 1');
+  expect(text).toContain('plugboard_engine_away{engine="postgres"} 0');
+  expect(text).toContain("plugboard_replicas 3");
+});
