@@ -22,6 +22,7 @@ const KILLS = [
   "test/e2e/acp-killed.test.ts",
   "test/e2e/acp-openclaw.test.ts",
   "test/e2e/audit-killed.test.ts",
+  "test/e2e/page-killed.test.ts",
 ];
 
 /** This one looks at what is left behind until the next `plugboard` starts: nothing else may run meanwhile. */

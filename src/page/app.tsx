@@ -3,10 +3,10 @@
 import { computed, signal } from "@preact/signals";
 import type { VNode } from "preact";
 import { GatewayError, leave } from "./gateway.ts";
-import { stopFollowing } from "./line.ts";
+import { stopFollowing } from "./stream.ts";
 import { RunningElsewhere } from "./parts/running.tsx";
 import { linkTo, route } from "./route.ts";
-import { calls, changes, gateway, line, people, servers, waiting, you } from "./store.ts";
+import { calls, changes, gateway, stream, people, servers, waiting, you } from "./store.ts";
 import { Add } from "./views/add.tsx";
 import { Activity } from "./views/activity.tsx";
 import { Approvals } from "./views/approvals.tsx";
@@ -80,7 +80,7 @@ const current = computed(() => VIEWS.find(({ name }) => name === route.value.vie
 const signOutProblem = signal<string | undefined>(undefined);
 
 export function App(): VNode {
-  if (line.value === "signed-out") return <SignIn />;
+  if (stream.value === "signed-out") return <SignIn />;
   const view = current.value;
   const title = view?.title ?? "";
   document.title = `${waiting.value.length > 0 ? `(${waiting.value.length}) ` : ""}${title} · Plugboard`;
@@ -91,7 +91,7 @@ export function App(): VNode {
       </a>
       <header>
         <strong>Plugboard</strong>
-        <LineState />
+        <GatewayState />
         {you.value && (
           <span class="you">
             {you.value.name}
@@ -130,11 +130,11 @@ function Count({ of, isUrgent }: { of: number; isUrgent?: boolean }): VNode | nu
   return of === 0 ? null : <span class={isUrgent ? "count urgent" : "count"}>{of}</span>;
 }
 
-function LineState(): VNode {
-  const isLive = line.value === "live";
+function GatewayState(): VNode {
+  const isLive = stream.value === "live";
   const text = isLive
     ? (gateway.value?.state ?? "serving")
-    : line.value === "lost"
+    : stream.value === "lost"
       ? "The gateway does not answer. What you see may be old. Trying again…"
       : "connecting…";
   return <output class={isLive ? "line" : "line lost"}>{text}</output>;
@@ -154,5 +154,5 @@ async function signOut(): Promise<void> {
     return;
   }
   stopFollowing();
-  line.value = "signed-out";
+  stream.value = "signed-out";
 }

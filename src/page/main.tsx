@@ -3,9 +3,9 @@
 import { render } from "preact";
 import { App } from "./app.tsx";
 import { enter, enterFromProvider, GatewayError } from "./gateway.ts";
-import { follow } from "./line.ts";
+import { follow } from "./stream.ts";
 import { hasKey, takeAnswer, takeKey } from "./route.ts";
-import { line } from "./store.ts";
+import { stream } from "./store.ts";
 import { signInProblem } from "./views/sign-in.tsx";
 
 async function begin(): Promise<void> {
@@ -18,7 +18,7 @@ async function begin(): Promise<void> {
   } catch (error) {
     if (error instanceof GatewayError) signInProblem.value = error.message;
   }
-  line.value = "connecting";
+  stream.value = "connecting";
   follow();
 }
 

@@ -1,4 +1,4 @@
-// What the gateway's stream of events tells, as signals; and `line`, the state of that stream.
+// What the gateway's stream of events tells, as signals; and `stream`, the state of that stream.
 
 import { batch, computed, signal } from "@preact/signals";
 import type {
@@ -20,9 +20,9 @@ const MOST_MINUTES = 60;
 const MOST_LINES = 1000;
 
 /** Between the page and its gateway. */
-export type Line = "connecting" | "live" | "lost" | "signed-out";
+export type StreamState = "connecting" | "live" | "lost" | "signed-out";
 
-export const line = signal<Line>("connecting");
+export const stream = signal<StreamState>("connecting");
 export const you = signal<Snapshot["you"] | undefined>(undefined);
 export const gateway = signal<GatewayFacts | undefined>(undefined);
 export const agents = signal<ReadonlyMap<string, AgentFacts>>(new Map());
@@ -109,7 +109,7 @@ function applyOne(event: Exclude<PageEvent, { name: "calls" }>): void {
 }
 
 function begin(snapshot: Snapshot): void {
-  line.value = "live";
+  stream.value = "live";
   you.value = snapshot.you;
   gateway.value = snapshot.gateway;
   agents.value = new Map(snapshot.agents.map((each) => [each.id, each]));

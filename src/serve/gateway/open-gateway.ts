@@ -416,11 +416,13 @@ function channelAddress(options: OpenGatewayOptions): ChannelAddress {
 
 function channelHost(
   { onReload, onStop, onAttached, logs }: LoggedOptions,
-  { agents, monitoring }: GatewayParts,
+  { agents, monitoring, approvals, place }: GatewayParts,
   pageLink: ChannelHost["pageLink"],
 ): ChannelHost {
   return {
     pageLink,
+    askElsewhere: (agent) =>
+      place.isOwnerThere?.() === true ? approvals.askFor(agent) : undefined,
     boardOf: async (id) => (await agents.find(id))?.board,
     reload: async () => {
       if (onReload !== undefined) return onReload();
@@ -745,6 +747,7 @@ function openPage(
         replica: state.replicas?.own?.name,
       });
       undo.add(async () => live.close());
+      place.isOwnerThere = () => live.isOwnerThere;
       const decisions = new Decisions({ trail: state.audit, clock, logger });
       undo.add(() => decisions.close());
       const changes = new Changes({

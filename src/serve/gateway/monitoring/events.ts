@@ -116,6 +116,18 @@ export class GatewayEvents<View extends EventView = EventView> {
     this.#ring[number % KEPT] = undefined;
   }
 
+  /** Nobody reads them any more. What happens from now on is not kept, and a reader who comes back begins anew. */
+  forget(): void {
+    this.#ring.fill(undefined);
+    this.#lastAbout.clear();
+    this.#size = 0;
+    // The number that is left out stands for what happens meanwhile.
+    this.#count += 1;
+    this.#oldest = this.#count;
+    this.#sent = this.#count;
+    this.#isKept = false;
+  }
+
   /** Answers a request with the stream. */
   open(request: IncomingMessage, reply: ServerResponse, view?: View): void {
     // It went away while somebody found out what it may see, and will not say so again.

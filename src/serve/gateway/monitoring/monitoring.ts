@@ -191,6 +191,7 @@ export class Monitoring {
   /** Watches an agent's board. Returns a function that ends it. */
   watch(agent: string, board: WatchedBoard): () => void {
     this.#boards.set(agent, board);
+    this.#recall(agent, board.status());
     const off = this.#watch(agent, board, () => true);
     return () => {
       this.#boards.delete(agent);
@@ -209,6 +210,10 @@ export class Monitoring {
   ): () => void {
     const isOwn = (server: string): boolean =>
       board.status().some(({ name, origin }) => name === server && origin === "session");
+    this.#recall(
+      agent,
+      board.status().filter(({ origin }) => origin === "session"),
+    );
     const off = this.#watch(agent, board, isOwn, { command: command?.session, person });
     if (command === undefined) return off;
     const offCalls = board.on("call", ({ durationMs, isError }) => {
@@ -359,6 +364,11 @@ export class Monitoring {
 
   #refuse(kind: RefusalKind): void {
     this.#refusals.set(kind, (this.#refusals.get(kind) ?? 0) + 1);
+  }
+
+  /** A server may have failed before anybody could listen. */
+  #recall(agent: string, servers: readonly ServerStatus[]): void {
+    for (const { name: server, state } of servers) this.history.add(agent, { server, state });
   }
 
   #watch(

@@ -73,7 +73,7 @@ export class Changes {
     const { clock, redact } = this.#options;
     const { change, planned } = await this.#plan(given, visitor);
     const { shown } = planned;
-    const hash = this.#hashOf(change, planned);
+    const hash = this.#hashOf(change, planned, visitor);
     const until = clock.now() + LOOK_MS;
     this.#makeRoom(visitor.nonce);
     this.#shown.delete(hash);
@@ -97,7 +97,7 @@ export class Changes {
     this.#shown.delete(hash);
     if (found.until <= clock.now()) throw notShown();
     const { planned } = await this.#plan(found.change, visitor);
-    if (this.#hashOf(found.change, planned) !== hash) throw isDifferent();
+    if (this.#hashOf(found.change, planned, visitor) !== hash) throw isDifferent();
     const { summary, about } = planned.shown;
     try {
       const said = await planned.apply();
@@ -129,8 +129,9 @@ export class Changes {
     return { change, planned: await kind.plan(change, visitor) };
   }
 
-  #hashOf(change: Change, { shown, basis }: PlannedChange): string {
-    const text = canonicalJson({ change, shown, basis: basis ?? null });
+  /** Another visitor who looks at the same change has another hash: neither takes it away from the other. */
+  #hashOf(change: Change, { shown, basis }: PlannedChange, { nonce }: Visitor): string {
+    const text = canonicalJson({ change, shown, basis: basis ?? null, nonce });
     return createHmac("sha256", this.#key).update(text).digest("base64url");
   }
 

@@ -43,6 +43,8 @@ const MOST_PAGES = 32;
 const MOST_PAGES_OF_ONE = 8;
 const MOST_VIEWERS = 24;
 const MOST_PEOPLE = 200;
+/** A page whose connection was lost for less than this goes on where it stopped. */
+const GRACE_MS = 60_000;
 
 export interface LiveOptions {
   monitoring: Pick<Monitoring, "watchCalls" | "servers" | "status" | "tally" | "since">;
@@ -63,7 +65,6 @@ export class Live {
   readonly #stream: GatewayEvents<PageView>;
   readonly calls: WatchedCalls;
   #newLines: ServerLine[] = [];
-  #owners = 0;
   #offLines: (() => void) | undefined;
   #flushTimer: Timer | undefined;
   readonly #minutes: Minute[] = [];
@@ -78,6 +79,7 @@ export class Live {
   #viewers = 0;
   readonly #places = new Shares(MOST_PAGES, MOST_PAGES_OF_ONE);
   #timer: Timer | undefined;
+  #ending: Timer | undefined;
   #minuteTimer: Timer;
   readonly #offPins: () => void;
   /** When this minute began, and how many calls there were by then. */
@@ -112,10 +114,9 @@ export class Live {
       return void reply.end(JSON.stringify({ error: { code: "RATE_LIMITED", message } }));
     }
     const isViewer = visitor.role === "viewer" ? 1 : 0;
-    const isOwner = visitor.role === "owner";
     const left = this.#options.onReader?.();
-    const leftCalls = this.calls.look(isOwner);
-    const leftLines = isOwner ? this.#readLines() : undefined;
+    const leftCalls = this.calls.look(visitor.role === "owner");
+    this.#listen();
     this.#viewers += isViewer;
     this.#readers += 1;
     reply.once("close", () => {
@@ -123,11 +124,22 @@ export class Live {
       this.#viewers -= isViewer;
       this.#readers -= 1;
       leftCalls();
-      leftLines?.();
       left?.();
+      if (this.#readers === 0 && !this.#isClosed) {
+        this.#ending = this.#options.clock.later(GRACE_MS, () => this.#stopListening());
+      }
     });
+    // What the snapshot has was told by then: otherwise something that goes back to what it was when it was last told
+    // would never be told to this page, and what waits to be told would come twice.
+    this.#flush();
+    this.#refresh();
     this.#stream.open(request, reply, viewOf(visitor));
     this.#timer ??= this.#refreshLater();
+  }
+
+  /** Whether somebody has the page open who can answer. */
+  get isOwnerThere(): boolean {
+    return this.#readers > this.#viewers;
   }
 
   close(): void {
@@ -136,6 +148,7 @@ export class Live {
     this.#timer = undefined;
     this.#minuteTimer.cancel();
     this.#flushTimer?.cancel();
+    this.#ending?.cancel();
     this.#offLines?.();
     this.calls.close();
     this.#offPins();
@@ -154,7 +167,7 @@ export class Live {
         pid,
         since,
         state,
-        ...(config !== undefined && { config }),
+        ...(role === "owner" && config !== undefined && { config }),
         ...(address !== undefined && { url: address }),
         ...(replica !== undefined && { replica }),
       },
@@ -167,7 +180,7 @@ export class Live {
       }),
       minutes: [...this.#minutes, this.#minute()],
       calls: this.calls.list().map((call) => callFor(role, call)),
-      people: this.#people(),
+      people: peopleFacts(status),
       ...(role === "owner" && {
         lines: this.#options.logs.lines().slice(-FIRST_LINES).map(lineFacts),
       }),
@@ -207,7 +220,8 @@ export class Live {
     for (const server of servers) {
       this.#tell("server", `${server.agent}/${server.name}`, server);
     }
-    const { agents, unappliedEdit } = this.#options.monitoring.status();
+    const status = this.#options.monitoring.status();
+    const { agents, unappliedEdit } = status;
     const present = new Set(servers.map(({ agent, name }) => `server ${agent}/${name}`));
     // One that comes back is told anew.
     for (const about of this.#sent.keys()) {
@@ -222,7 +236,7 @@ export class Live {
     this.#tell("edit", "", { unapplied: unappliedEdit });
     this.#tell("waiting", "", this.#waiting.map(waitingCall));
     this.#tell("changes", "", [...this.#changes]);
-    this.#tell("people", "", this.#people());
+    this.#tell("people", "", peopleFacts(status));
     this.#tellMinute(this.#minute());
   }
 
@@ -236,31 +250,37 @@ export class Live {
     if (all !== undefined) this.#changes = all.flatMap(entriesIn).flatMap(changedDefinition);
   }
 
-  /** An owner looks. Returns what is called when they no longer do. */
-  #readLines(): () => void {
-    this.#owners += 1;
+  /** Until nobody has looked for a while. */
+  #listen(): void {
+    this.#ending?.cancel();
+    this.#ending = undefined;
     this.#offLines ??= this.#options.logs.listen((line) => {
       this.#newLines.push(line);
       if (this.#newLines.length > MOST_LINES) this.#newLines.shift();
       this.#flushSoon();
     });
-    return () => {
-      this.#owners -= 1;
-      if (this.#owners > 0) return;
-      this.#offLines?.();
-      this.#offLines = undefined;
-    };
+  }
+
+  #stopListening(): void {
+    this.#ending = undefined;
+    this.#offLines?.();
+    this.#offLines = undefined;
+    this.#stream.forget();
+    this.#sent.clear();
   }
 
   /** Several calls at a time: each event costs as much as a call. */
   #flushSoon(): void {
-    this.#flushTimer ??= this.#options.clock.later(FLUSH_MS, () => {
-      this.#flushTimer = undefined;
-      const lines = this.#newLines.splice(0).map(lineFacts);
-      const told = this.calls.take();
-      if (told.calls.length > 0 || told.left > 0) this.#add("calls", told);
-      if (lines.length > 0) this.#add("lines", { lines });
-    });
+    this.#flushTimer ??= this.#options.clock.later(FLUSH_MS, () => this.#flush());
+  }
+
+  #flush(): void {
+    this.#flushTimer?.cancel();
+    this.#flushTimer = undefined;
+    const lines = this.#newLines.splice(0).map(lineFacts);
+    const told = this.calls.take();
+    if (told.calls.length > 0 || told.left > 0) this.#add("calls", told);
+    if (lines.length > 0) this.#add("lines", { lines });
   }
 
   /** The minute that has not ended, so that a call shows at once. */
@@ -306,45 +326,46 @@ export class Live {
       return serverFacts(agent, status, durations);
     });
   }
-
-  #people(): People {
-    const { clients, sessions, attached } = this.#options.monitoring.status();
-    return {
-      clients: clients.list.slice(0, MOST_PEOPLE).map(({ caller, agent, client, ...seen }) => ({
-        name: [client.name, client.version].filter(Boolean).join(" "),
-        who: caller,
-        agent,
-        since: seen.firstSeen,
-        lastSeen: seen.lastSeen,
-        requests: seen.requests,
-      })),
-      sessions: sessions.list.slice(0, MOST_PEOPLE).map(({ caller, agent, client, lastSeen }) => ({
-        name: [client.name, client.version].filter(Boolean).join(" "),
-        who: caller,
-        agent,
-        since: lastSeen,
-        lastSeen,
-      })),
-      commands: attached.list
-        .slice(0, MOST_PEOPLE)
-        .map(({ command, pid, agent, since, calls }) => ({
-          name: `plugboard ${command}`,
-          who: `process ${pid}`,
-          agent: agent ?? "",
-          since,
-          calls,
-        })),
-    };
-  }
 }
 
-function agentFacts({ id, isOpen, toolSearch }: AgentStatus): Snapshot["agents"][number] {
+function peopleFacts({ clients, sessions, attached }: GatewayStatus): People {
+  return {
+    clients: clients.list.slice(0, MOST_PEOPLE).map(({ caller, agent, client, ...seen }) => ({
+      name: [client.name, client.version].filter(Boolean).join(" "),
+      who: caller,
+      agent,
+      since: seen.firstSeen,
+      lastSeen: seen.lastSeen,
+      requests: seen.requests,
+    })),
+    sessions: sessions.list.slice(0, MOST_PEOPLE).map(({ caller, agent, client, lastSeen }) => ({
+      name: [client.name, client.version].filter(Boolean).join(" "),
+      who: caller,
+      agent,
+      since: lastSeen,
+      lastSeen,
+    })),
+    commands: attached.list.slice(0, MOST_PEOPLE).map(({ command, pid, agent, since, calls }) => ({
+      name: `plugboard ${command}`,
+      who: `process ${pid}`,
+      agent: agent ?? "",
+      since,
+      calls,
+    })),
+  };
+}
+
+function agentFacts({
+  id,
+  isOpen,
+  toolSearch,
+}: GatewayStatus["agents"][number]): Snapshot["agents"][number] {
   if (toolSearch === undefined) return { id, isOpen };
   const { mode, before, after } = toolSearch;
   return { id, isOpen, prompt: { mode, before, after } };
 }
 
-type AgentStatus = ReturnType<Monitoring["status"]>["agents"][number];
+type GatewayStatus = ReturnType<Monitoring["status"]>;
 
 function serverFacts(
   agent: string,

@@ -46,6 +46,7 @@ export interface GatewayFacts {
   pid: number;
   /** All times are in milliseconds since the epoch. */
   since: number;
+  /** The file. Not for viewers. */
   config?: string;
   /** Where MCP clients reach the default agent. */
   url?: string;
@@ -182,6 +183,7 @@ export interface CallFacts {
 /** An answer "always" that is kept. */
 export interface LastingApproval {
   agent: string;
+  /** The file. Not for viewers. */
   config?: string;
   tool: string;
   hash: string;

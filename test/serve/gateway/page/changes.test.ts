@@ -86,6 +86,8 @@ describe("a change", () => {
     const { changes } = open();
     const { hash } = await changes.preview(TRUST, ANNA);
     await expect(changes.confirm(hash, visitor("eve"))).rejects.toThrow("nobody has looked");
+    const hers = await changes.preview(TRUST, visitor("eve"));
+    await expect(changes.confirm(hers.hash, ANNA)).rejects.toThrow("nobody has looked");
     expect(await changes.confirm(hash, ANNA)).toEqual({ said: "done" });
   });
 

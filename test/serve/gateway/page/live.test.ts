@@ -71,19 +71,22 @@ function open() {
       clients: { list: [] },
       sessions: { list: [] },
       attached: { list: [] },
+      config: "/of/mine/plugboard.json",
       unappliedEdit: { kind: "waiting", message: "files would start in another way" },
     }),
   };
+  const waiting = [QUESTION];
   const pending = {
     list: async () => {
       lists.count += 1;
-      return [QUESTION];
+      return [...waiting];
     },
   };
   const readers = { open: 0 };
   const listeners = new Set<(line: ServerLine) => void>();
+  const written: ServerLine[] = [{ at: 0, server: "files", level: "info", text: "an early line" }];
   const logs = {
-    lines: () => [{ at: 0, server: "files", level: "info", text: "an early line" }],
+    lines: () => written,
     listen: (listener: (line: ServerLine) => void) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -111,7 +114,7 @@ function open() {
     await live.open(request, reply as unknown as ServerResponse, visitor);
     return reply;
   };
-  return { live, clock, look, lists, readers, watchers, listeners, monitoring };
+  return { live, clock, look, lists, readers, watchers, listeners, written, waiting, monitoring };
 }
 
 function snapshotIn({ text }: FakeReply): Snapshot {
@@ -119,7 +122,7 @@ function snapshotIn({ text }: FakeReply): Snapshot {
 }
 
 describe("what a visitor sees", () => {
-  it("is everything for the owner; a viewer gets no command lines, reasons and arguments", async () => {
+  it("is everything for the owner; a viewer gets no command lines, reasons, arguments and files", async () => {
     const { look, live } = open();
     const owner = snapshotIn(await look("owner"));
     expect(owner.servers[0]).toMatchObject({
@@ -127,9 +130,10 @@ describe("what a visitor sees", () => {
       why: "KEY is missing",
     });
     expect(owner.edit?.message).toContain("files");
+    expect(owner.gateway.config).toBe("/of/mine/plugboard.json");
     const viewer = await look("viewer");
     expect(snapshotIn(viewer).servers[0]).toMatchObject({ name: "files", state: "failed" });
-    for (const hidden of ["files.js", "KEY", "secret-place", "would start"]) {
+    for (const hidden of ["files.js", "KEY", "secret-place", "would start", "/of/mine"]) {
       expect(viewer.text, hidden).not.toContain(hidden);
     }
     live.close();
@@ -198,8 +202,72 @@ describe("what a visitor sees", () => {
       expect(owner.text).toContain(words);
       expect(viewer.text).not.toContain(words);
     }
-    owner.leave();
+    expect(owner.text.split("disk is full")).toHaveLength(2);
+    live.close();
     expect(listeners.size).toBe(0);
+  });
+
+  it("is true from the first moment: what goes back to what it was is told to a page that came meanwhile", async () => {
+    const { look, live, clock, waiting } = open();
+    waiting.splice(0);
+    const first = await look("owner", "first");
+    await clock.advance(1000);
+    waiting.push(QUESTION);
+    const second = await look("owner", "second");
+    expect(snapshotIn(second).waiting).toHaveLength(1);
+    waiting.splice(0);
+    await clock.advance(1000);
+    for (const page of [first, second]) {
+      expect(page.text.lastIndexOf("event: waiting\n")).toBeGreaterThan(
+        page.text.lastIndexOf("files/rm"),
+      );
+    }
+    live.close();
+  });
+
+  it("has no line twice that is written just before it comes", async () => {
+    const { look, live, clock, listeners, written } = open();
+    await look("owner", "first");
+    const line: ServerLine = { at: 1, server: "files", level: "warn", text: "disk is full" };
+    written.push(line);
+    for (const listener of listeners) listener(line);
+    const owner = await look("owner");
+    await clock.advance(1000);
+    expect(owner.text.split("disk is full")).toHaveLength(2);
+    live.close();
+  });
+});
+
+describe("a page whose connection was lost", () => {
+  const line: ServerLine = { at: 1, server: "files", level: "warn", text: "disk is full" };
+  const lastId = ({ text }: FakeReply): IncomingMessage["headers"] => ({
+    "last-event-id": [...text.matchAll(/^id: (.*)$/gm)].at(-1)?.[1] ?? "",
+  });
+
+  it("goes on where it stopped if it is back soon, and misses nothing", async () => {
+    const { look, live, clock, listeners } = open();
+    const page = await look("owner");
+    await clock.advance(1000);
+    page.leave();
+    for (const listener of listeners) listener(line);
+    await clock.advance(30_000);
+    const back = await look("owner", "owner", new FakeReply(), lastId(page));
+    expect(back.text).not.toContain("event: snapshot");
+    expect(back.text).toContain("disk is full");
+    live.close();
+  });
+
+  it("begins anew if nobody has looked for a while, and then nothing is listened to", async () => {
+    const { look, live, clock, listeners, written } = open();
+    const page = await look("owner");
+    await clock.advance(1000);
+    page.leave();
+    await clock.advance(61_000);
+    expect(listeners.size).toBe(0);
+    written.push(line);
+    const back = await look("owner", "owner", new FakeReply(), lastId(page));
+    expect(back.text).toContain("event: gap");
+    expect(snapshotIn(back).lines?.map(({ text }) => text)).toContain("disk is full");
     live.close();
   });
 });

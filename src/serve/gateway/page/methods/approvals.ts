@@ -44,7 +44,11 @@ export function approvalMethods(
     "approvals/lasting": {
       isForViewers: true,
       takes: z.strictObject({}),
-      run: async () => ({ approvals: await approvals.list() }),
+      run: async (_, { role }) => {
+        const all = await approvals.list();
+        if (role === "owner") return { approvals: all };
+        return { approvals: all.map(({ config: __, ...approval }) => approval) };
+      },
     },
     "approvals/forget": {
       takes: z.strictObject({

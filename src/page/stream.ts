@@ -1,7 +1,7 @@
 // Keeps the page's stream of events open: applies events once a frame, says when the gateway is gone, and comes back.
 
 import { GatewayError, type PageEvent, type Place, readEvents } from "./gateway.ts";
-import { apply, line } from "./store.ts";
+import { apply, stream } from "./store.ts";
 
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 5000;
@@ -46,17 +46,17 @@ async function keepOpen(onEvent: (event: PageEvent) => void, signal: AbortSignal
     try {
       const onOpen = (): void => {
         wait = FIRST_WAIT_MS;
-        line.value = "live";
+        stream.value = "live";
       };
       await readEvents(place, onOpen, onEvent, signal);
     } catch (error) {
       if (error instanceof GatewayError && error.code === "NOT_SIGNED_IN") {
-        line.value = "signed-out";
+        stream.value = "signed-out";
         return;
       }
     }
     if (signal.aborted) return;
-    line.value = "lost";
+    stream.value = "lost";
     await new Promise((resolve) => setTimeout(resolve, wait));
     wait = Math.min(2 * wait, LONGEST_WAIT_MS);
   }
