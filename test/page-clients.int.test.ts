@@ -156,21 +156,21 @@ describeInBrowser("clients in the page", (browser) => {
     const { page, context } = await rig.open(browser());
     await goTo(page, "Clients");
     await page.getByRole("button", { name: "Connect Cursor" }).click();
-    const preview = page.getByRole("region", { name: /^Look before you confirm/ });
+    const preview = page.getByRole("dialog");
     await expect
-      .poll(() => preview.getByLabel("Change of the file").textContent())
+      .poll(() => preview.getByLabel("Difference").textContent())
       .toContain('+     "plugboard": {');
     expect(await preview.textContent()).toContain(file);
     expect(readFileSync(file, "utf8")).toBe(CURSOR);
-    await preview.getByRole("button", { name: "Leave it" }).click();
+    await preview.getByRole("button", { name: "Cancel" }).click();
     await page.getByRole("button", { name: "Connect Cursor" }).click();
-    await preview.getByRole("button", { name: "Confirm" }).click();
+    await preview.getByRole("button", { name: "Connect it" }).click();
     await page.getByRole("button", { name: "Take out of Cursor" }).waitFor();
     expect(readFileSync(file, "utf8")).toContain('"plugboard"');
     expect(readFileSync(file, "utf8")).toContain("// mine");
     await page.getByRole("button", { name: "Take out of Cursor" }).click();
     await expect.poll(() => preview.textContent()).toContain("becomes what it was before");
-    await preview.getByRole("button", { name: "Confirm" }).click();
+    await preview.getByRole("button", { name: "Take it out" }).click();
     await page.getByRole("button", { name: "Connect Cursor" }).waitFor();
     expect(readFileSync(file, "utf8")).toBe(CURSOR);
     await context.close();
@@ -180,7 +180,7 @@ describeInBrowser("clients in the page", (browser) => {
     const { page, context } = await rig.open(browser());
     await goTo(page, "Clients");
     await page.getByRole("button", { name: "Connect Cursor" }).click();
-    const confirm = page.getByRole("button", { name: "Confirm" });
+    const confirm = page.getByRole("button", { name: "Connect it" });
     await confirm.waitFor();
     const other = CURSOR.replace("own", "other");
     writeFileSync(file, other);
@@ -307,7 +307,9 @@ describeInBrowser("clients in the page", (browser) => {
       if (isWider === true) found.push("wider than the window");
     };
     await page.getByRole("button", { name: "Connect Cursor" }).click();
-    await page.getByRole("button", { name: "Confirm" }).waitFor();
+    await page.getByRole("button", { name: "Connect it" }).waitFor();
+    await look();
+    await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "New token" }).click();
     await look();
     await page.getByRole("textbox", { name: "Name" }).fill(`t${options.width}`);

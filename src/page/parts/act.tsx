@@ -1,9 +1,9 @@
 // A button that asks the gateway for something: it waits for the answer, and says what went wrong beside it.
 
-import { useSignal } from "@preact/signals";
 import type { ComponentChildren, VNode } from "preact";
 import type { PageRequests } from "../../serve/gateway/page/wire.ts";
-import { ask, GatewayError } from "../gateway.ts";
+import { ask } from "../gateway.ts";
+import { Problem, useAttempt } from "./attempt.tsx";
 
 export interface ActProps<Name extends keyof PageRequests> {
   method: Name;
@@ -24,21 +24,12 @@ export function Act<Name extends keyof PageRequests>({
   label,
   onDone,
 }: ActProps<Name>): VNode {
-  const isBusy = useSignal(false);
-  const problem = useSignal<GatewayError | undefined>(undefined);
-  const act = async (): Promise<void> => {
-    isBusy.value = true;
-    problem.value = undefined;
-    try {
+  const { isBusy, problem, run } = useAttempt();
+  const act = (): Promise<void> =>
+    run(async () => {
       await ask(method, body);
       onDone?.();
-    } catch (error) {
-      if (error instanceof GatewayError) problem.value = error;
-      else throw error;
-    } finally {
-      isBusy.value = false;
-    }
-  };
+    });
   return (
     <>
       <button
@@ -50,12 +41,7 @@ export function Act<Name extends keyof PageRequests>({
       >
         {children}
       </button>
-      {problem.value && (
-        <span role="alert" class="problem">
-          {problem.value.message}
-          {problem.value.hint && <small>{problem.value.hint}</small>}
-        </span>
-      )}
+      {problem.value && <Problem error={problem.value} />}
     </>
   );
 }

@@ -5,6 +5,7 @@ import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
 import type { Change, ChangePreview } from "../../serve/gateway/page/wire.ts";
 import { ask, GatewayError } from "../gateway.ts";
+import { Problem, useAttempt } from "./attempt.tsx";
 import { Foreign } from "./foreign.tsx";
 
 export interface ChangeButtonProps {
@@ -16,6 +17,7 @@ export interface ChangeButtonProps {
   label?: string;
   /** What the button in the dialog says. */
   confirm?: string;
+  /** With what a person should know about how it went. It is also shown beside the button, as long as that is there. */
   onDone?: (said: string | undefined) => void;
   /** It was confirmed, and not done. Whoever takes this shows it. */
   onFailed?: (error: GatewayError) => void;
@@ -24,29 +26,19 @@ export interface ChangeButtonProps {
 export function ChangeButton(props: ChangeButtonProps): VNode {
   const { change, children, kind, label, confirm = "Confirm", onDone, onFailed } = props;
   const shown = useSignal<ChangePreview | undefined>(undefined);
-  const problem = useSignal<GatewayError | undefined>(undefined);
-  const isBusy = useSignal(false);
-  const attempt = async (task: () => Promise<void>): Promise<void> => {
-    isBusy.value = true;
-    problem.value = undefined;
-    try {
-      await task();
-    } catch (error) {
-      if (!(error instanceof GatewayError)) throw error;
-      problem.value = error;
-    } finally {
-      isBusy.value = false;
-    }
-  };
+  const said = useSignal<string | undefined>(undefined);
+  const { isBusy, problem, run } = useAttempt();
   const look = (): Promise<void> =>
-    attempt(async () => {
+    run(async () => {
+      said.value = undefined;
       shown.value = await ask("changes/preview", { change: change() });
     });
   const act = ({ hash }: ChangePreview): Promise<void> =>
-    attempt(async () => {
+    run(async () => {
       try {
-        const { said } = await ask("changes/confirm", { hash });
-        onDone?.(said);
+        const answer = await ask("changes/confirm", { hash });
+        said.value = answer.said;
+        onDone?.(answer.said);
       } catch (error) {
         if (!(error instanceof GatewayError) || onFailed === undefined) throw error;
         onFailed(error);
@@ -77,22 +69,13 @@ export function ChangeButton(props: ChangeButtonProps): VNode {
           }}
         />
       )}
+      {said.value !== undefined && (
+        <output>
+          <Foreign text={said.value} most={500} />
+        </output>
+      )}
       {problem.value && <Problem error={problem.value} />}
     </>
-  );
-}
-
-export function Problem({ error }: { error: GatewayError }): VNode {
-  return (
-    <span role="alert" class="problem">
-      <Foreign text={error.message} />
-      {error.hint && (
-        <small>
-          <Foreign text={error.hint} />
-        </small>
-      )}
-      <small>{error.code}</small>
-    </span>
   );
 }
 
@@ -129,9 +112,14 @@ function Confirmation(props: ConfirmationProps): VNode {
         <>
           <h3>This would be started or used</h3>
           {starts.map(({ name, lines }) => (
-            <pre key={name} tabIndex={0} aria-label={`Command of ${name}`}>
-              <Foreign text={lines.join("\n")} most={200_000} />
-            </pre>
+            <div key={name}>
+              <p>
+                <Foreign text={name} most={500} />
+              </p>
+              <pre tabIndex={0} aria-label={`Command of ${name}`}>
+                <Foreign text={lines.join("\n")} most={200_000} />
+              </pre>
+            </div>
           ))}
         </>
       )}

@@ -8,8 +8,3 @@ export function save(name: string, type: string, text: string): void {
   // The browser has begun to read it by then.
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
-
-/** One value a line. */
-export function jsonLines(values: readonly object[]): string {
-  return values.map((value) => `${JSON.stringify(value)}\n`).join("");
-}

@@ -12,7 +12,8 @@ import type {
 } from "../../serve/gateway/page/wire.ts";
 import { Form } from "../form/form.tsx";
 import { ask, GatewayError } from "../gateway.ts";
-import { ChangeButton, Problem } from "../parts/change.tsx";
+import { Problem } from "../parts/attempt.tsx";
+import { ChangeButton } from "../parts/change.tsx";
 import { Foreign } from "../parts/foreign.tsx";
 import { linkTo } from "../route.ts";
 import { agents, isOwner } from "../store.ts";

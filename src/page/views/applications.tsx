@@ -5,7 +5,7 @@ import type { VNode } from "preact";
 import { useEffect } from "preact/hooks";
 import type { ApplicationFacts } from "../../serve/gateway/page/wire.ts";
 import { ask } from "../gateway.ts";
-import { ConfirmChange } from "../parts/confirm-change.tsx";
+import { ChangeButton } from "../parts/change.tsx";
 import { Foreign } from "../parts/foreign.tsx";
 
 const WORDS = {
@@ -52,6 +52,11 @@ function Application({
   onChange: () => void;
 }): VNode {
   const { id, name, file, state, problem } = application;
+  const said = useSignal<string | undefined>(undefined);
+  const done = (words: string | undefined): void => {
+    said.value = words;
+    onChange();
+  };
   const isIn = state === "connected" || state === "broken";
   return (
     <li class="application">
@@ -63,25 +68,32 @@ function Application({
           <Foreign text={problem} most={300} />
         </p>
       )}
+      {said.value !== undefined && (
+        <p role="status">
+          <Foreign text={said.value} most={500} />
+        </p>
+      )}
       {state !== "unreadable" && (
         <div class="actions">
           {state !== "connected" && (
-            <ConfirmChange
-              change={{ kind: "connect", application: id, undo: false }}
+            <ChangeButton
+              change={() => ({ kind: "connect", application: id, undo: false })}
               label={`Connect ${name}`}
-              onDone={onChange}
+              confirm="Connect it"
+              onDone={done}
             >
               Connect…
-            </ConfirmChange>
+            </ChangeButton>
           )}
           {isIn && (
-            <ConfirmChange
-              change={{ kind: "connect", application: id, undo: true }}
+            <ChangeButton
+              change={() => ({ kind: "connect", application: id, undo: true })}
               label={`Take out of ${name}`}
-              onDone={onChange}
+              confirm="Take it out"
+              onDone={done}
             >
               Take out…
-            </ConfirmChange>
+            </ChangeButton>
           )}
         </div>
       )}

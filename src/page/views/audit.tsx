@@ -6,8 +6,8 @@ import { type AuditRow, AUDIT_PAGE, type PageRequests } from "../../serve/gatewa
 import { ask, GatewayError } from "../gateway.ts";
 import { useAsked, Waiting } from "../parts/asked.tsx";
 import { Foreign } from "../parts/foreign.tsx";
-import { csv } from "../parts/csv.ts";
-import { jsonLines, save } from "../parts/save.ts";
+import { csv, jsonLines } from "../parts/export.ts";
+import { save } from "../parts/save.ts";
 import { size } from "../parts/size.ts";
 import { Ago, took } from "../parts/time.tsx";
 import { linkTo } from "../route.ts";

@@ -1,9 +1,9 @@
 // What you have always allowed: each answer can be taken back.
 
-import { useSignal } from "@preact/signals";
 import type { VNode } from "preact";
 import type { LastingApproval } from "../../serve/gateway/page/wire.ts";
-import { ask, GatewayError } from "../gateway.ts";
+import { GatewayError } from "../gateway.ts";
+import { Act } from "../parts/act.tsx";
 import { useAsked, Waiting } from "../parts/asked.tsx";
 import { Foreign } from "../parts/foreign.tsx";
 import { Ago } from "../parts/time.tsx";
@@ -34,15 +34,7 @@ export function Lasting(): VNode {
 }
 
 function Row({ approval }: { approval: LastingApproval }): VNode {
-  const problem = useSignal<string | undefined>(undefined);
   const { tool, agent, caller, at, config } = approval;
-  const forget = async (): Promise<void> => {
-    try {
-      await ask("approvals/forget", approval);
-    } catch (error) {
-      problem.value = error instanceof GatewayError ? error.message : String(error);
-    }
-  };
   return (
     <li>
       <Foreign text={tool} most={200} />{" "}
@@ -51,11 +43,10 @@ function Row({ approval }: { approval: LastingApproval }): VNode {
         {config !== undefined && <>, {config}</>}), since <Ago at={at} />
       </span>{" "}
       {isOwner.value && (
-        <button type="button" aria-label={`Ask again: ${tool}`} onClick={() => void forget()}>
+        <Act method="approvals/forget" body={approval} label={`Ask again: ${tool}`}>
           Ask again
-        </button>
+        </Act>
       )}
-      {problem.value && <span role="alert">{problem.value}</span>}
     </li>
   );
 }

@@ -5,7 +5,8 @@ import type { VNode } from "preact";
 import { useEffect, useId } from "preact/hooks";
 import type { ServerEntryFacts, ServerFacts } from "../../serve/gateway/page/wire.ts";
 import { ask, GatewayError } from "../gateway.ts";
-import { ChangeButton, Problem } from "../parts/change.tsx";
+import { Problem } from "../parts/attempt.tsx";
+import { ChangeButton } from "../parts/change.tsx";
 import { Foreign } from "../parts/foreign.tsx";
 import { linkTo } from "../route.ts";
 

@@ -2,28 +2,27 @@
 
 import { useSignal } from "@preact/signals";
 import type { VNode } from "preact";
-import { ask, GatewayError } from "../gateway.ts";
+import { ask } from "../gateway.ts";
 import { Act } from "../parts/act.tsx";
-import { Problem } from "../parts/change.tsx";
+import { Problem, useAttempt } from "../parts/attempt.tsx";
 
 export function SignIn({ agent, server }: { agent: string; server: string }): VNode {
-  const page = useSignal<string | GatewayError | undefined>(undefined);
-  const begin = async (): Promise<void> => {
-    page.value = await ask("servers/signIn", { agent, server }).then(
-      ({ url }) => url,
-      (error: unknown) => error as GatewayError,
-    );
-  };
+  const page = useSignal<string | undefined>(undefined);
+  const { isBusy, problem, run } = useAttempt();
+  const begin = (): Promise<void> =>
+    run(async () => {
+      page.value = (await ask("servers/signIn", { agent, server })).url;
+    });
   return (
     <>
-      <button type="button" onClick={() => void begin()}>
+      <button type="button" disabled={isBusy.value} onClick={() => void begin()}>
         Sign in…
       </button>
       <Act method="servers/signOut" body={{ agent, server }}>
         Sign out of it
       </Act>
-      {page.value instanceof GatewayError && <Problem error={page.value} />}
-      {typeof page.value === "string" && (
+      {problem.value && <Problem error={problem.value} />}
+      {page.value !== undefined && (
         <a href={page.value} target="_blank" rel="noopener noreferrer">
           Open its sign-in page
         </a>

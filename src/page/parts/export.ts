@@ -1,4 +1,9 @@
-// A table as text, for spreadsheets: what servers and clients have written stays text there.
+// Rows as text for other programs: a value a line, or a table in which what servers and clients have written stays text.
+
+/** One value a line. */
+export function jsonLines(values: readonly object[]): string {
+  return values.map((value) => `${JSON.stringify(value)}\n`).join("");
+}
 
 /**
  * What begins a formula, at the beginning of a cell or of what a spreadsheet takes for one: a program that expects semicolons

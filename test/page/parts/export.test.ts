@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { csv } from "../../../src/page/parts/csv.ts";
+import { csv } from "../../../src/page/parts/export.ts";
 
 it.each([
   ["plain", "plain"],
