@@ -5,6 +5,7 @@ import { openBoard } from "../../core/board/board.ts";
 import { plugboardHome } from "../../core/config/home.ts";
 import { parseAgentConfig } from "../../core/config/parse.ts";
 import type { AgentConfig } from "../../core/types/agent-config.ts";
+import { type Diagnostic, isSuspicious } from "../../core/types/diagnostic.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import type { PinnedTool } from "../../core/types/pin.ts";
 import type { ServerConfig } from "../../core/types/server-config.ts";
@@ -23,6 +24,8 @@ export interface Trial {
   state: ServerState;
   /** As the server describes them. */
   tools: PinnedTool[];
+  /** What a person should look at before a model uses them. */
+  suspicious: Diagnostic[];
   /** Its tools are known, from it or from an earlier run. */
   isListed: boolean;
 }
@@ -61,7 +64,9 @@ export async function tryServer(
     const state: ServerState = status?.state ?? { kind: "stopped" };
     const tools = board.tools({ all: true }).flatMap(triedTool);
     const isListed = state.kind === "ready" || status?.cached === true;
-    return { hasAnswered: state.kind === "ready" || wantsSignIn(state), state, tools, isListed };
+    const hasAnswered = state.kind === "ready" || wantsSignIn(state);
+    const suspicious = status?.diagnostics.filter(isSuspicious) ?? [];
+    return { hasAnswered, state, tools, suspicious, isListed };
   } finally {
     await board.close();
   }
@@ -97,12 +102,21 @@ function triedTool({ source, ...tool }: Tool): PinnedTool[] {
   ];
 }
 
-export function trialLines(name: string, { state, tools }: Trial, context: CliContext): string[] {
+export function trialLines(
+  name: string,
+  { state, tools, suspicious }: Trial,
+  context: CliContext,
+): string[] {
   if (state.kind !== "ready") return stateNotes(state, context.options);
   const names = tools.slice(0, MOST_NAMES).map((tool) => oneLine(tool.name, 64));
   const more = tools.length > names.length ? `, and ${tools.length - names.length} more` : "";
   const list = names.length === 0 ? "" : `: ${names.join(", ")}${more}`;
-  return [`${oneLine(name)} answers, and has ${plural(tools.length, "tool")}${list}`];
+  return [
+    `${oneLine(name)} answers, and has ${plural(tools.length, "tool")}${list}`,
+    ...suspicious.map(({ subject, message }) =>
+      oneLine(`warning: ${subject === undefined ? "" : `${subject}: `}${message}`, 400),
+    ),
+  ];
 }
 
 /** With the code of what went wrong, as far as that is known. */
@@ -116,6 +130,10 @@ export function doesNotAnswer(
   return new PlugboardError(code, message, { server, hint });
 }
 
-export function trialJson({ state, tools }: Trial): object {
-  return { state: stateToJson(state), tools: tools.map((tool) => tool.name) };
+export function trialJson({ state, tools, suspicious }: Trial): object {
+  return {
+    state: stateToJson(state),
+    tools: tools.map((tool) => tool.name),
+    ...(suspicious.length > 0 && { suspicious }),
+  };
 }
