@@ -1,51 +1,23 @@
-import { mkdtempSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import {
-  axeViolations,
-  describeInBrowser,
-  goTo,
-  startGateway,
-  type TestGateway,
-} from "./support/browser.ts";
-import { removeDirectory } from "./support/directory.ts";
+import { afterAll, expect, it } from "vitest";
+import { fixture } from "./support/boards.ts";
+import { axeViolations, describeInBrowser, goTo, useGateway } from "./support/browser.ts";
 
 const SECRET = "value-behind-a-reference";
 const VARIABLE = "PLUGBOARD_TEST_OF_THE_PAGE";
 
-const fixture = (name: string): { command: string; args: string[] } => ({
-  command: process.execPath,
-  args: [fileURLToPath(new URL(`./fixtures/servers/${name}.mjs`, import.meta.url))],
-});
-
 describeInBrowser("calls in the page", (browser) => {
-  let stateDir: string;
-  let rig: TestGateway;
-
-  beforeAll(async () => {
+  const rig = useGateway(() => {
     process.env[VARIABLE] = SECRET;
-    stateDir = mkdtempSync(join(tmpdir(), "plugboard-page-"));
-    rig = await startGateway(stateDir, {
-      echo: { ...fixture("echo"), env: { API_TOKEN: `secret://env/${VARIABLE}` } },
-    });
+    return { echo: { ...fixture("echo"), env: { API_TOKEN: `secret://env/${VARIABLE}` } } };
   });
-
-  afterAll(async () => {
-    await rig?.gateway.close();
-    await removeDirectory(stateDir);
+  afterAll(() => {
     delete process.env[VARIABLE];
   });
 
-  /** Calls a tool in the page, with its arguments as JSON. */
   async function call(page: Page, tool: string, args: object): Promise<void> {
-    await page.goto(`${rig.origin}/ui/#/tools/${encodeURIComponent(`default/${tool}`)}`);
-    await page.getByRole("button", { name: "JSON" }).click();
-    await page.getByRole("textbox", { name: "Arguments" }).fill(JSON.stringify(args));
-    await page.getByRole("button", { name: "Call" }).click();
+    await rig.call(page, tool, args);
     await page.getByLabel("Result").waitFor();
   }
 

@@ -87,6 +87,7 @@ describeInBrowser("clients in the page", (browser) => {
         },
         configuration: {
           read: (source) => readSource(source, context),
+          upload: () => Promise.reject(new PlugboardError("UNSUPPORTED", "no files")),
           search: () => Promise.reject(new PlugboardError("NETWORK", "no registry")),
           entry: () => Promise.reject(new PlugboardError("UNKNOWN_SERVER", "no such server")),
         },

@@ -1,22 +1,7 @@
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { removeDirectory } from "./support/directory.ts";
-import {
-  axeViolations,
-  describeInBrowser,
-  goTo,
-  startGateway,
-  type TestGateway,
-} from "./support/browser.ts";
-
-const fixture = (name: string): { command: string; args: string[] } => ({
-  command: process.execPath,
-  args: [fileURLToPath(new URL(`./fixtures/servers/${name}.mjs`, import.meta.url))],
-});
+import { expect, it } from "vitest";
+import { fixture } from "./support/boards.ts";
+import { axeViolations, describeInBrowser, goTo, useGateway } from "./support/browser.ts";
 
 const SERVERS = {
   asks: { ...fixture("asks"), sampling: "allow" as const },
@@ -36,25 +21,7 @@ const FORM = {
 };
 
 describeInBrowser("questions in the page", (browser) => {
-  let stateDir: string;
-  let rig: TestGateway;
-
-  beforeAll(async () => {
-    stateDir = mkdtempSync(join(tmpdir(), "plugboard-page-"));
-    rig = await startGateway(stateDir, SERVERS);
-  });
-
-  afterAll(async () => {
-    await rig?.gateway.close();
-    await removeDirectory(stateDir);
-  });
-
-  async function call(page: Page, tool: string, args: object): Promise<void> {
-    await page.goto(`${rig.origin}/ui/#/tools/${encodeURIComponent(`default/${tool}`)}`);
-    await page.getByRole("button", { name: "JSON" }).click();
-    await page.getByRole("textbox", { name: "Arguments" }).fill(JSON.stringify(args));
-    await page.getByRole("button", { name: "Call", exact: true }).click();
-  }
+  const rig = useGateway(() => SERVERS);
 
   const result = (page: Page): Promise<string | null> =>
     page.getByLabel("Structured content").textContent();
@@ -64,7 +31,7 @@ describeInBrowser("questions in the page", (browser) => {
     { dark: true, width: 360 },
   ])("a server's form is filled in by keyboard ($width px)", async (options) => {
     const { page, context, complaints } = await rig.open(browser(), options);
-    await call(page, "asks/ask", { method: "elicitation/create", params: FORM });
+    await rig.call(page, "asks/ask", { method: "elicitation/create", params: FORM });
     const question = page.getByRole("region", { name: "asks asks you" });
     await question.waitFor();
     expect(await question.textContent()).toContain("Who are you? <b>bold</b>");
@@ -92,7 +59,7 @@ describeInBrowser("questions in the page", (browser) => {
     const { page, context } = await rig.open(browser());
     const url = "https://example.com/sign-in?next=%3Cb%3E";
     const params = { mode: "url", message: "Sign in", url, elicitationId: "1" };
-    await call(page, "asks/ask", { method: "elicitation/create", params });
+    await rig.call(page, "asks/ask", { method: "elicitation/create", params });
     const link = page.getByRole("link", { name: url });
     await link.waitFor();
     expect(await link.getAttribute("href")).toBe(url);
@@ -107,7 +74,7 @@ describeInBrowser("questions in the page", (browser) => {
     const { page, context } = await rig.open(browser());
     const messages = [{ role: "user", content: { type: "text", text: "Write a haiku" } }];
     const params = { messages, maxTokens: 100 };
-    await call(page, "asks/ask", { method: "sampling/createMessage", params });
+    await rig.call(page, "asks/ask", { method: "sampling/createMessage", params });
     const question = page.getByRole("region", { name: "asks asks for a model" });
     await expect.poll(() => question.textContent()).toContain("Write a haiku");
     await question.getByRole("textbox").fill("Old pond");
@@ -119,8 +86,8 @@ describeInBrowser("questions in the page", (browser) => {
 
   it("shows the approval that a call waits for beside it, and no other", async () => {
     const [mine, other] = [await rig.open(browser()), await rig.open(browser())];
-    await call(mine.page, "careful/add", { a: 1, b: 2 });
-    await call(other.page, "careful/add", { a: 3, b: 4 });
+    await rig.call(mine.page, "careful/add", { a: 1, b: 2 });
+    await rig.call(other.page, "careful/add", { a: 3, b: 4 });
     const question = mine.page.getByRole("article");
     await expect
       .poll(() => question.getByLabel("Arguments").textContent())
@@ -135,7 +102,7 @@ describeInBrowser("questions in the page", (browser) => {
 
   it("a call goes on while its person looks elsewhere, and is cancelled from there", async () => {
     const { page, context } = await rig.open(browser());
-    await call(page, "asks/sleep", {});
+    await rig.call(page, "asks/sleep", {});
     await page.getByRole("button", { name: "Cancel" }).waitFor();
     await goTo(page, "Servers");
     const strip = page.getByRole("complementary", { name: "Your calls" });
@@ -176,13 +143,13 @@ describeInBrowser("questions in the page", (browser) => {
     expect(await page.evaluate("asked")).toBe(1);
     await page.evaluate("globalThis.away = true");
     const caller = await rig.open(browser());
-    await call(caller.page, "careful/add", { a: 1, b: 2 });
+    await rig.call(caller.page, "careful/add", { a: 1, b: 2 });
     await expect
       .poll(() => page.evaluate("noted"))
       .toEqual([["careful/add waits for your word", "asked by the owner, in the page"]]);
     await button.click();
     await caller.page.getByRole("button", { name: "Cancel" }).click();
-    await call(caller.page, "careful/add", { a: 1, b: 2 });
+    await rig.call(caller.page, "careful/add", { a: 1, b: 2 });
     await expect.poll(() => page.getByRole("article").count()).toBe(1);
     expect(await page.evaluate("noted.length")).toBe(1);
     await caller.page.getByRole("button", { name: "Cancel" }).click();

@@ -1,57 +1,28 @@
-import { mkdtempSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import type { Page } from "playwright-core";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import {
-  axeViolations,
-  describeInBrowser,
-  goTo,
-  startGateway,
-  type TestGateway,
-} from "./support/browser.ts";
-import { removeDirectory } from "./support/directory.ts";
+import { afterAll, expect, it } from "vitest";
+import { fixture } from "./support/boards.ts";
+import { axeViolations, describeInBrowser, goTo, useGateway } from "./support/browser.ts";
 
 const SECRET = "value-of-a-secret-in-the-page";
 const VARIABLE = "PLUGBOARD_TEST_OF_RECORDS";
 
-const fixture = (name: string): { command: string; args: string[] } => ({
-  command: process.execPath,
-  args: [fileURLToPath(new URL(`./fixtures/servers/${name}.mjs`, import.meta.url))],
-});
-
 describeInBrowser("records in the page", (browser) => {
-  let stateDir: string;
-  let rig: TestGateway;
-
-  beforeAll(async () => {
+  const rig = useGateway(() => {
     process.env[VARIABLE] = SECRET;
-    stateDir = mkdtempSync(join(tmpdir(), "plugboard-page-"));
-    rig = await startGateway(stateDir, {
+    return {
       careful: { ...fixture("echo"), approval: "ask" },
       hostile: { ...fixture("hostile-words"), env: { API_TOKEN: `secret://env/${VARIABLE}` } },
       needy: { ...fixture("echo"), env: { KEY: "secret://env/PLUGBOARD_TEST_MISSING" } },
-    });
+    };
   });
-
-  afterAll(async () => {
-    await rig?.gateway.close();
-    await removeDirectory(stateDir);
+  afterAll(() => {
     delete process.env[VARIABLE];
   });
 
-  async function begin(page: Page, tool: string, args: object): Promise<void> {
-    await page.goto(`${rig.origin}/ui/#/tools/${encodeURIComponent(`default/${tool}`)}`);
-    await page.getByRole("button", { name: "JSON" }).click();
-    await page.getByRole("textbox", { name: "Arguments" }).fill(JSON.stringify(args));
-    await page.getByRole("button", { name: "Call", exact: true }).click();
-  }
-
   it("shows what a call would change, and refuses it with words that its caller reads", async () => {
     const { page, context } = await rig.open(browser());
-    const deciding = await context.newPage();
+    // A window of its own: Chromium draws a tab in the background once a second.
+    const { page: deciding, context: decidingContext } = await rig.open(browser());
     await deciding.goto(`${rig.origin}/ui/#/approvals`);
     const edit = {
       text: "x",
@@ -59,7 +30,7 @@ describeInBrowser("records in the page", (browser) => {
       old_string: "one\ntwo\n",
       new_string: "one\nthree\n",
     };
-    await begin(page, "careful/echo", edit);
+    await rig.call(page, "careful/echo", edit);
     const question = deciding.getByRole("article");
     await expect.poll(() => question.locator("figure").textContent()).toMatch(/- two.*\+ three/s);
     expect(await question.textContent()).toContain("approval of server careful");
@@ -68,22 +39,22 @@ describeInBrowser("records in the page", (browser) => {
     await question.getByRole("button", { name: "Refuse: careful/echo" }).click();
     await expect.poll(() => page.getByLabel("Result").textContent()).toContain("ask me tomorrow");
 
-    await begin(page, "careful/add", { a: 1, b: 2 });
+    await rig.call(page, "careful/add", { a: 1, b: 2 });
     await deciding.getByRole("button", { name: "Always allow: careful/add" }).click();
     await expect.poll(() => page.getByLabel("Result").textContent()).toContain("Done");
-    await begin(page, "careful/add", { a: 2, b: 3 });
+    await rig.call(page, "careful/add", { a: 2, b: 3 });
     await expect.poll(() => page.getByLabel("Result").textContent()).toContain("Done");
     await deciding.getByRole("button", { name: "Ask again: careful/add" }).click();
     await deciding.getByText("you are asked each time").waitFor();
-    await begin(page, "careful/add", { a: 3, b: 4 });
+    await rig.call(page, "careful/add", { a: 3, b: 4 });
     await deciding.getByRole("button", { name: "Allow once: careful/add" }).click();
     await expect.poll(() => page.getByLabel("Result").textContent()).toContain("Done");
-    await context.close();
+    await Promise.all([context.close(), decidingContext.close()]);
   });
 
   it("finds calls in the audit, and leads to one that is still kept", async () => {
     const { page, context } = await rig.open(browser());
-    await begin(page, "hostile/constructor", {});
+    await rig.call(page, "hostile/constructor", {});
     await page.getByLabel("Result").waitFor();
     await goTo(page, "Audit");
     const rows = page.getByLabel("Calls on record").locator("tbody tr");
@@ -127,6 +98,36 @@ describeInBrowser("records in the page", (browser) => {
     delete process.env["PLUGBOARD_TEST_MISSING"];
     expect(await page.textContent("body")).not.toMatch(/value-of-a-secret|now-it-is-there/);
     await context.close();
+  });
+
+  it("shows a server's past, its memory, tools and lines, and to viewers none of its words", async () => {
+    const { page, context, complaints } = await rig.open(browser());
+    const viewer = await rig.open(browser(), { role: "viewer" });
+    for (const each of [page, viewer.page]) {
+      await each.goto(`${rig.origin}/ui/#/servers/default%2Fhostile`);
+      await each.getByRole("heading", { name: "Its states" }).waitFor();
+      await expect.poll(() => each.textContent("main")).toContain("Memory");
+      await each.getByRole("link", { name: "constructor", exact: true }).waitFor();
+    }
+    await expect.poll(() => page.textContent("main")).toContain("starting with [REDACTED]");
+    expect(await viewer.page.textContent("main")).not.toContain("starting with");
+    await goTo(viewer.page, "Secrets");
+    await viewer.page.getByText("Only the owner sees").waitFor();
+    expect(await viewer.page.textContent("body")).not.toContain("secret://");
+    expect(await page.textContent("main")).toContain("offer tools");
+    expect(await viewer.page.getByRole("button", { name: "Stop" }).count()).toBe(0);
+    await page.getByRole("button", { name: "Stop" }).click();
+    await page.getByText("Calls do not start it again.").waitFor();
+    await viewer.page.goto(`${rig.origin}/ui/#/servers/default%2Fhostile`);
+    await viewer.page.getByText("Calls do not start it again.").waitFor();
+    await page.getByRole("button", { name: "Start", exact: true }).click();
+    await page.getByRole("button", { name: "Restart" }).waitFor();
+    await page.goto(`${rig.origin}/ui/#/servers/default%2Fneedy`);
+    await expect
+      .poll(() => page.getByLabel("States, the latest first").allTextContents())
+      .toEqual([expect.stringContaining("PLUGBOARD_TEST_MISSING")]);
+    expect(complaints).toEqual([]);
+    await Promise.all([context.close(), viewer.context.close()]);
   });
 
   it.each([

@@ -1,21 +1,16 @@
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import { fixture } from "./support/boards.ts";
 import { removeDirectory } from "./support/directory.ts";
 import {
   axeViolations,
   describeInBrowser,
   goTo,
   startGateway,
-  type TestGateway,
+  useGateway,
 } from "./support/browser.ts";
-
-const fixture = (name: string): { command: string; args: string[] } => ({
-  command: process.execPath,
-  args: [fileURLToPath(new URL(`./fixtures/servers/${name}.mjs`, import.meta.url))],
-});
 
 const SERVERS = {
   echo: fixture("echo"),
@@ -36,24 +31,13 @@ const VIEWS = [
 ];
 
 describeInBrowser("the page", (browser) => {
-  let stateDir: string;
-  let rig: TestGateway;
   let offered: string;
   const offer = (description: string): void =>
     writeFileSync(offered, JSON.stringify({ tools: [{ name: "send", description }] }));
-
-  beforeAll(async () => {
-    stateDir = mkdtempSync(join(tmpdir(), "plugboard-page-"));
+  const rig = useGateway((stateDir) => {
     offered = join(stateDir, "offered.json");
     offer("Sends a letter to your sister.");
-    const { command, args } = fixture("from-file");
-    const changing = { command, args: [...args, `--file=${offered}`] };
-    rig = await startGateway(stateDir, { ...SERVERS, changing });
-  });
-
-  afterAll(async () => {
-    await rig?.gateway.close();
-    await removeDirectory(stateDir);
+    return { ...SERVERS, changing: fixture("from-file", `--file=${offered}`) };
   });
 
   it("opens with a link that works once, and stays open", async () => {
@@ -169,7 +153,8 @@ describeInBrowser("the page", (browser) => {
     await page.getByRole("spinbutton", { name: "a" }).fill("1");
     await page.getByRole("spinbutton", { name: "b" }).fill("2");
     await page.getByRole("button", { name: "Call" }).click();
-    const waiting = await context.newPage();
+    // A window of its own: Chromium draws a tab in the background once a second.
+    const { page: waiting, context: waitingContext } = await rig.open(browser());
     await waiting.goto(`${rig.origin}/ui/#/approvals`);
     await expect
       .poll(() => waiting.getByLabel("Arguments").textContent())
@@ -182,7 +167,7 @@ describeInBrowser("the page", (browser) => {
     await waiting.getByRole("button", { name: "Allow once: careful/add" }).click();
     await expect.poll(() => page.getByLabel("Structured content").textContent()).toContain("3");
     await expect.poll(() => waiting.getByRole("article").count()).toBe(0);
-    await Promise.all([context.close(), viewer.context.close()]);
+    await Promise.all([context, waitingContext, viewer.context].map((each) => each.close()));
   });
 
   it("shows what a server says differently, and approves just that", async () => {

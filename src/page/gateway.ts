@@ -4,10 +4,12 @@ import { createParser, type EventSourceMessage } from "eventsource-parser";
 import {
   API_HEADER,
   type ApiFailure,
+  FILE_NAME_HEADER,
   type CallAnswer,
   type PageCallEvents,
   type PageEvents,
   type PageRequests,
+  type UploadFacts,
   type WayIn,
 } from "../serve/gateway/page/wire.ts";
 
@@ -37,6 +39,20 @@ export async function ask<Name extends keyof PageRequests>(
 ): Promise<PageRequests[Name]["gives"]> {
   const reply = await post(method, body);
   return (await reply.json()) as PageRequests[Name]["gives"];
+}
+
+/** Sends a file, whole and as it is. Rejects with a GatewayError. */
+export async function upload(file: File): Promise<UploadFacts> {
+  const reply = await send("add/upload", {
+    method: "POST",
+    headers: {
+      ...headers(),
+      [FILE_NAME_HEADER]: encodeURIComponent(file.name),
+      "content-type": "application/octet-stream",
+    },
+    body: file,
+  });
+  return (await reply.json()) as UploadFacts;
 }
 
 /** Signs in with the key of a link. Rejects with a GatewayError. */

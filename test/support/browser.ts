@@ -1,8 +1,10 @@
 // A real Chromium for tests of the page, and a real gateway behind it. Where no Chromium is installed, the tests are skipped
 // and say so.
 
-import { existsSync } from "node:fs";
+import { existsSync, mkdtempSync } from "node:fs";
 import { readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect } from "vitest";
@@ -18,6 +20,7 @@ import {
 } from "../../src/serve/gateway/open-gateway.ts";
 import type { Role } from "../../src/serve/gateway/page/wire.ts";
 import { systemClock } from "../../src/util/clock.ts";
+import { removeDirectory } from "./directory.ts";
 
 const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 const executablePath = [process.env["CHROMIUM"], ...PLACES].find(
@@ -57,6 +60,8 @@ interface OpenedPage {
 export interface TestGateway {
   gateway: OpenedGateway;
   origin: string;
+  /** Fills in the arguments of a tool in its view, and calls it. */
+  call(page: Page, tool: string, args: object): Promise<void>;
   /** Opens the page in a browser of its own, signed in. */
   open(
     browser: Browser,
@@ -85,9 +90,16 @@ export async function startGateway(
     pageFolder: fileURLToPath(new URL("../../dist/ui", import.meta.url)),
   });
   const link = (role: Role): string => gateway.http?.newPageLink(role) ?? "";
+  const { origin } = new URL(gateway.http?.url ?? "");
   return {
     gateway,
-    origin: new URL(gateway.http?.url ?? "").origin,
+    origin,
+    async call(page, tool, args) {
+      await page.goto(`${origin}/ui/#/tools/${encodeURIComponent(`default/${tool}`)}`);
+      await page.getByRole("button", { name: "JSON" }).click();
+      await page.getByRole("textbox", { name: "Arguments" }).fill(JSON.stringify(args));
+      await page.getByRole("button", { name: "Call", exact: true }).click();
+    },
     async open(browser, { role = "owner", width = 1200, dark = false } = {}) {
       const context = await browser.newContext({
         viewport: { width, height: 900 },
@@ -107,10 +119,39 @@ export async function startGateway(
   };
 }
 
+/** One gateway for all tests of a suite, in a directory of its own. `servers` is asked before it starts. */
+export function useGateway(
+  servers: (stateDir: string) => Record<string, ServerConfig>,
+): Omit<TestGateway, "gateway"> & { readonly gateway: OpenedGateway } {
+  let stateDir = "";
+  let started: TestGateway;
+  beforeAll(async () => {
+    stateDir = mkdtempSync(join(tmpdir(), "plugboard-page-"));
+    started = await startGateway(stateDir, servers(stateDir));
+  });
+  afterAll(async () => {
+    await started?.gateway.close();
+    await removeDirectory(stateDir);
+  });
+  return {
+    get gateway() {
+      return started.gateway;
+    },
+    get origin() {
+      return started.origin;
+    },
+    call: (...given) => started.call(...given),
+    open: (...given) => started.open(...given),
+  };
+}
+
 /** What axe finds wrong with the page as it is now. */
 export async function axeViolations(page: Page): Promise<string[]> {
-  const axe = fileURLToPath(new URL("../../node_modules/axe-core/axe.min.js", import.meta.url));
-  await page.evaluate(await readFile(axe, "utf8"));
+  // Half a megabyte: once for each document.
+  if ((await page.evaluate("typeof axe")) === "undefined") {
+    const axe = fileURLToPath(new URL("../../node_modules/axe-core/axe.min.js", import.meta.url));
+    await page.evaluate(await readFile(axe, "utf8"));
+  }
   const { violations } = (await page.evaluate("axe.run()")) as {
     violations: { id: string; nodes: { html: string }[] }[];
   };

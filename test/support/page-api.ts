@@ -1,12 +1,18 @@
 // The page's requests without a browser: signs in with a link, and asks as the page does.
 
-import type { ApiFailure, PageRequests } from "../../src/serve/gateway/page/wire.ts";
+import {
+  type ApiFailure,
+  FILE_NAME_HEADER,
+  type PageRequests,
+  type UploadFacts,
+} from "../../src/serve/gateway/page/wire.ts";
 
 export interface PageApi {
   ask<Name extends keyof PageRequests>(
     method: Name,
     body: PageRequests[Name]["takes"],
   ): Promise<PageRequests[Name]["gives"] & Partial<ApiFailure>>;
+  upload(name: string, bytes: Buffer): Promise<UploadFacts & Partial<ApiFailure>>;
 }
 
 export async function enterPage(link: string): Promise<PageApi> {
@@ -24,6 +30,14 @@ export async function enterPage(link: string): Promise<PageApi> {
   return {
     ask: async (name, body) => {
       const answer = await post(name, body, { "x-plugboard": secret, cookie });
+      return (await answer.json()) as never;
+    },
+    upload: async (name, bytes) => {
+      const answer = await fetch(`${origin}/ui/api/add/upload`, {
+        method: "POST",
+        headers: { origin, "x-plugboard": secret, cookie, [FILE_NAME_HEADER]: name },
+        body: new Uint8Array(bytes),
+      });
       return (await answer.json()) as never;
     },
   };

@@ -12,7 +12,7 @@ import { isJsonObject, type JsonObject } from "../../core/types/json.ts";
 import { withoutCredentials } from "../../core/board/without-credentials.ts";
 import { escaped, type ServerConfig } from "../../core/types/server-config.ts";
 import type { PlannedChange } from "../../serve/gateway/page/changes.ts";
-import type { AddInput, AddSource, Change, FoundOffer } from "../../serve/gateway/page/wire.ts";
+import type { AddInput, AddSource, Change, OfferFacts } from "../../serve/gateway/page/wire.ts";
 import { oneLine } from "../../util/text.ts";
 import { visible } from "../../util/visible.ts";
 import type { CliContext } from "../context.ts";
@@ -20,7 +20,7 @@ import type { LiveConfig } from "../live-config.ts";
 import { readServer, readServerJson } from "../read-server.ts";
 import { refuseBoard } from "../servers/add.ts";
 import { removeUnusedBundles } from "../servers/bundles.ts";
-import { fillOffer, readOffer, readOfferSource } from "../servers/offer.ts";
+import { type FoundOffer, fillOffer, readOffer, readOfferSource } from "../servers/offer.ts";
 import { openServerFile, secretSettings, type ServerFile } from "../servers/server-file.ts";
 import { suspicions } from "../servers/suspicious.ts";
 import { trialLines, tryServer } from "../servers/trial.ts";
@@ -29,20 +29,24 @@ import { stateNotes } from "../status/server-state.ts";
 import { secretName, storeSecret, WHERE, withStore } from "../store-secret.ts";
 import { typedName } from "../typed/typed-name.ts";
 import { planEntryChange } from "./entry-change.ts";
+import type { Uploads } from "./uploads.ts";
 
 type Add = Extract<Change, { kind: "add" }>;
 
 /** What a source offers, before anybody has filled in anything. Rejects with a PlugboardError. */
-export async function readSource(source: AddSource, context: CliContext): Promise<FoundOffer[]> {
+export async function readSource(source: AddSource, context: CliContext): Promise<OfferFacts[]> {
   if (source.kind !== "offer") {
     return writtenIn(source, context).map(({ name, server }) => {
       const { rest, inputs } = credentialsApart(server);
       return { name, json: JSON.stringify(rest, null, 2), inputs, notes: [] };
     });
   }
-  const { offer, lines } = await offerOf(source, await openServerFile(undefined, context), context);
+  return [offerFacts(await offerOf(source, await openServerFile(undefined, context), context))];
+}
+
+export function offerFacts({ offer, lines, others }: FoundOffer): OfferFacts {
   const { name, inputs } = offer;
-  return [{ name, inputs, notes: lines }];
+  return { name, inputs, notes: lines, others };
 }
 
 type Written = Exclude<AddSource, { kind: "offer" }>;
@@ -114,7 +118,7 @@ async function offerOf(
   { word, way }: Extract<AddSource, { kind: "offer" }>,
   file: ServerFile,
   context: CliContext,
-): ReturnType<typeof readOffer> {
+): Promise<FoundOffer> {
   const source = readOfferSource(word.trim());
   if (source === undefined) {
     const message = `'${oneLine(word, 100)}' is neither a server of the registry nor a bundle`;
@@ -133,6 +137,7 @@ async function offerOf(
 export async function planAdd(
   given: Add,
   live: LiveConfig,
+  uploads: Uploads,
   context: CliContext,
 ): Promise<PlannedChange> {
   const { agent, name, check } = given;
@@ -146,7 +151,7 @@ export async function planAdd(
     throw new PlugboardError("INVALID_ARGUMENTS", message, { hint: "give this one another name" });
   }
   const secrets = await placeSecrets(given, file, context);
-  const { server, notes } = await entryOf(given, secrets, file, context);
+  const { server, notes } = await entryOf(given, secrets, file, uploads, context);
   await refuseBoard(name, server, file, context);
   const { warnings } = parseAgentConfig({ servers: { [name]: server } });
   let said: string | undefined;
@@ -215,6 +220,7 @@ async function entryOf(
   { name, from }: Add,
   secrets: readonly PlacedSecret[],
   file: ServerFile,
+  uploads: Uploads,
   context: CliContext,
 ): Promise<{ server: ServerConfig; notes: string[] }> {
   if (from.kind === "json") {
@@ -226,7 +232,8 @@ async function entryOf(
       secrets.length === 0 ? server : { ...server, [block]: { ...server[block], ...given } };
     return { server: whole, notes: suspicions(whole) };
   }
-  const { offer } = await offerOf(from, file, context);
+  const { offer } =
+    from.kind === "upload" ? uploads.find(from.id) : await offerOf(from, file, context);
   const set = [
     ...Object.entries(from.values).flatMap(([key, values]) =>
       values.filter((value) => value !== "").map((value) => `${key}=${value}`),
@@ -261,7 +268,8 @@ async function tryFirst(
   context: CliContext,
 ): Promise<string> {
   const trial = await tryServer(name, server, file, context);
-  if (trial.hasAnswered) return trialLines(name, trial, context).join(" ");
+  if (trial.state.kind === "ready") return trialLines(name, trial, context).join(". ");
+  if (trial.hasAnswered) return "It asks for a sign-in, which begins in its view";
   const [why = "it does not answer", ...hints] = stateNotes(trial.state, context.options);
   const code = "error" in trial.state ? trial.state.error.code : "SERVER_UNAVAILABLE";
   throw new PlugboardError(code, `${oneLine(name)} was not added: ${why}`, {

@@ -38,12 +38,13 @@ import {
 import { suspicions } from "../servers/suspicious.ts";
 import { judgeFile, type Judgement } from "../trust/judge-file.ts";
 import { isFileYours } from "../trust/own-file.ts";
-import { planAdd, readSource } from "./add.ts";
+import { offerFacts, planAdd, readSource } from "./add.ts";
 import { connectChange } from "./applications.ts";
 import { otherDenials, withEntry, withRule } from "./edits.ts";
 import { planEntryChange } from "./entry-change.ts";
 import { fileDiff, startsIn } from "./file-diff.ts";
 import { withHidden } from "./hidden.ts";
+import { Uploads } from "./uploads.ts";
 
 const LONGEST_ENTRY = 200_000;
 const OF_SERVER = { agent: NAME, server: NAME };
@@ -62,13 +63,25 @@ const ADD = z.strictObject({
       way: NAME.optional(),
       values: VALUES,
     }),
+    z.strictObject({ kind: z.literal("upload"), id: NAME, values: VALUES }),
   ]),
   secrets: z.record(NAME, z.string().max(LONGEST_ENTRY)),
   check: z.boolean(),
 });
 
-/** What the page reads of the configuration. */
-export function pageConfiguration(context: CliContext): PageConfiguration {
+/** What the page reads of the configuration, and what people can change in it. */
+export function pageOfConfiguration(
+  live: LiveConfig,
+  context: CliContext,
+): { configuration: PageConfiguration; changes: ChangeKinds } {
+  const uploads = new Uploads(unseen(context));
+  return {
+    configuration: pageConfiguration(uploads, context),
+    changes: pageChanges(live, uploads, context),
+  };
+}
+
+function pageConfiguration(uploads: Uploads, context: CliContext): PageConfiguration {
   const own = unseen(context);
   return {
     search: async (words) => {
@@ -87,6 +100,10 @@ export function pageConfiguration(context: CliContext): PageConfiguration {
       return { servers, hasMore };
     },
     read: (source) => readSource(source, own),
+    upload: async (name, chunks) => {
+      const { id, found } = await uploads.take(name, chunks);
+      return { id, offers: [offerFacts(found)] };
+    },
     entry: async (agent, server) => {
       const { file } = await findServer(server, undefined, ofAgent(agent, own));
       const written = writtenServer(file, server);
@@ -105,7 +122,7 @@ function unseen(context: CliContext): CliContext {
   return { ...context, io: { ...context.io, stdin }, screen: unseenScreen(context) };
 }
 
-export function pageChanges(live: LiveConfig, context: CliContext): ChangeKinds {
+function pageChanges(live: LiveConfig, uploads: Uploads, context: CliContext): ChangeKinds {
   const found = async (
     agent: string,
     server: string,
@@ -180,6 +197,11 @@ export function pageChanges(live: LiveConfig, context: CliContext): ChangeKinds 
       }),
       plan: async ({ agent, server, mode }) => {
         const { file, own } = await found(agent, server);
+        const written = writtenServer(file, server);
+        if (isJsonObject(written) && written["pins"] === mode) {
+          const message = `pins of ${oneLine(server)} are set to ${mode} already`;
+          throw new PlugboardError("INVALID_ARGUMENTS", message);
+        }
         const change: Parameters<typeof planEntryChange>[0]["change"] = (servers) =>
           withServerValue(servers, server, ["pins"], mode);
         const summary = `set pins of ${oneLine(server)} to ${mode}`;
@@ -215,7 +237,7 @@ export function pageChanges(live: LiveConfig, context: CliContext): ChangeKinds 
       takes: ADD,
       plan: async (given) => {
         await requireNothingWaits(live);
-        return planAdd(given, live, unseen(ofAgent(given.agent, context)));
+        return planAdd(given, live, uploads, unseen(ofAgent(given.agent, context)));
       },
     },
     trust: {

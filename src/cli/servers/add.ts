@@ -30,7 +30,7 @@ import type { AddRequest, AddJsonRequest, ClientChoice } from "./command.ts";
 import { readServer, readServerJson } from "../read-server.ts";
 import { removeUnusedBundles } from "./bundles.ts";
 import { diffLines } from "./diff-lines.ts";
-import { fillOffer, type OfferSource, readOffer, readOfferSource } from "./offer.ts";
+import { fillOffer, type OfferSource, readOffer, readOfferSource, otherWayLines } from "./offer.ts";
 import {
   changeServerFile,
   commandFor,
@@ -360,10 +360,11 @@ async function addOffered(
   if (given !== undefined) requireName(given);
   const file = await openServerFile(command.scope, context);
   try {
-    const { offer, lines } = await readOffer(source, command, file, context);
+    const found = await readOffer(source, command, file, context);
+    const { offer, lines } = found;
     const name = given ?? offer.name;
     requireNew(name, offer, file, command, context);
-    for (const line of lines) context.screen.note(line);
+    for (const line of [...lines, ...otherWayLines(found)]) context.screen.note(line);
     const secrets = new TypedSecrets(name, file, command.secrets, context);
     const filled = await fillOffer(offer, command, secrets, context);
     return await addServer({ name, ...filled, secrets }, file, command, context);

@@ -2,14 +2,15 @@
 
 import { plugboardHome } from "../../core/config/home.ts";
 import type { ServerOffer } from "../../core/types/server-offer.ts";
+import type { BundleSource } from "../../install/bundle/receive.ts";
 import { withProxy } from "../../core/net/proxy-env.ts";
 import { reasonOf } from "../../util/system-problem.ts";
 import type { CliContext } from "../context.ts";
 import { type ServerFile, trustedSettings } from "./server-file.ts";
 
-/** `written` is a path or a URL. The bundle is unpacked by then: call `removeUnusedBundles` when its entry is written or not wanted. */
+/** A path or a URL is given as it is written. The bundle is unpacked by then: call `removeUnusedBundles` when its entry is written or not wanted. */
 export async function openBundleFile(
-  written: string,
+  from: string | BundleSource,
   sha256: string | undefined,
   file: ServerFile,
   context: CliContext,
@@ -28,7 +29,10 @@ export async function openBundleFile(
   });
   try {
     return await openBundle(
-      { source: bundleSource(written, cwd), ...(sha256 !== undefined && { sha256 }) },
+      {
+        source: typeof from === "string" ? bundleSource(from, cwd) : from,
+        ...(sha256 !== undefined && { sha256 }),
+      },
       {
         home: plugboardHome(env, homedir),
         homedir,

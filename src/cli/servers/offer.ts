@@ -34,6 +34,8 @@ export interface FoundOffer {
   offer: ServerOffer;
   /** The server's description and its publisher. */
   lines: string[];
+  /** The other ways to run it, each with what is known about it. */
+  others: { id: string; about: string }[];
 }
 
 export interface FilledOffer extends Pick<ReadInputs, "unset"> {
@@ -70,12 +72,23 @@ export async function readOffer(
       );
     }
     const offer = await openBundleFile(source.written, undefined, file, context);
-    return { offer, lines: aboutOffer(offer, visible(source.written)) };
+    return { offer, lines: aboutOffer(offer, visible(source.written)), others: [] };
   }
   const { name, version } = source;
   return withRegistry(options.registry, file, context, async (registry) =>
     offerFrom(await registry.get(name, version), registry, options.way, file, context),
   );
+}
+
+/** The offer of a bundle that somebody sends, under the name that they give it. */
+export async function readSentBundle(
+  name: string,
+  chunks: AsyncIterable<Buffer>,
+  file: ServerFile,
+  context: CliContext,
+): Promise<FoundOffer> {
+  const offer = await openBundleFile({ kind: "sent", name, chunks }, undefined, file, context);
+  return { offer, lines: aboutOffer(offer, visible(name)), others: [] };
 }
 
 /** Throws REFUSED_BY_POLICY for a version that was deleted, and UNSUPPORTED if it cannot be run here. */
@@ -93,7 +106,18 @@ export async function offerFrom(
     way.kind === "bundle"
       ? fromRegistry(await openBundleFile(way.url, way.sha256, file, context), way, entry, registry)
       : way.offer;
-  return { offer, lines: aboutEntry(entry, registry.url, way, ways, offer.notes, context) };
+  const isPresent = presence(context);
+  const others = ways
+    .filter(({ id }) => id !== way.id)
+    .map((each) => ({ id: each.id, about: wayLine(each, isPresent) }));
+  return { offer, lines: aboutEntry(entry, registry.url, offer.notes), others };
+}
+
+/** For a terminal. */
+export function otherWayLines({ others }: FoundOffer): string[] {
+  if (others.length === 0) return [];
+  const lines = others.map(({ about }) => `  ${about}`);
+  return ["Other ways to run it, to be chosen with --package:", ...lines];
 }
 
 function refuseDeleted(entry: RegistryEntry): void {
@@ -200,18 +224,9 @@ function wayLine(way: Way, isPresent: (program: string) => boolean): string {
 
 // What is shown
 
-function aboutEntry(
-  entry: RegistryEntry,
-  registry: string,
-  way: Way,
-  ways: readonly Way[],
-  notes: readonly string[],
-  context: CliContext,
-): string[] {
+function aboutEntry(entry: RegistryEntry, registry: string, notes: readonly string[]): string[] {
   const { server, status } = entry;
   const { name, title, version, description, repository } = server;
-  const isPresent = presence(context);
-  const others = ways.filter(({ id }) => id !== way.id);
   return [
     `${name} ${version}${title === undefined ? "" : `  ${oneLine(visible(title), 100)}`}`,
     ...(description === "" ? [] : [`  ${oneLine(visible(description), 300)}`]),
@@ -221,8 +236,6 @@ function aboutEntry(
       : [`  source: ${oneLine(visible(repository.url), 200)}`]),
     ...(status === "deprecated" ? [`warning: it is deprecated${statusReason(entry)}`] : []),
     ...notes.map(noteLine),
-    ...(others.length === 0 ? [] : ["Other ways to run it, to be chosen with --package:"]),
-    ...others.map((each) => `  ${wayLine(each, isPresent)}`),
   ];
 }
 

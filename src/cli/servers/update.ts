@@ -25,7 +25,7 @@ import { serverLines } from "../trust/view.ts";
 import type { UpdateRequest } from "./command.ts";
 import { removeUnusedBundles } from "./bundles.ts";
 import { diffLines } from "./diff-lines.ts";
-import { fillOffer, offerFrom } from "./offer.ts";
+import { fillOffer, offerFrom, otherWayLines } from "./offer.ts";
 import { withRegistry } from "./open-registry.ts";
 import { type InstalledServer, installedServers } from "./outdated.ts";
 import { changeServerFile, findServer, untrustedLines } from "./server-file.ts";
@@ -146,8 +146,9 @@ async function updateFrom(
   const before: JsonObject = isJsonObject(written) ? written : {};
   const ways = waysOf(entry, registry.url).filter(({ kind }) => kind !== "unusable");
   const way = ways.some(({ id }) => id === provenance.way) ? provenance.way : undefined;
-  const { offer, lines } = await offerFrom(entry, registry, way, file, context);
-  for (const line of lines) screen.note(line);
+  const found = await offerFrom(entry, registry, way, file, context);
+  const { offer, lines } = found;
+  for (const line of [...lines, ...otherWayLines(found)]) screen.note(line);
   if (version === provenance.version && !isSame) {
     screen.note(`warning: what the registry says about version ${visible(version)} has changed`);
   }

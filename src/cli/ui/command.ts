@@ -11,7 +11,8 @@ export interface UiRequest {
 
 const NOTES = `
 The page shows the servers of the running gateway, the calls as they happen, and
-what waits for you; you can answer it there, and call tools.
+what waits for you. There you answer it, call tools, and add, change and stop
+servers.
 
 The link works once, within a minute. Whoever opens it stays signed in for 12
 hours. A viewer changes nothing, and sees no arguments, no command lines and

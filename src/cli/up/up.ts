@@ -46,7 +46,7 @@ import { LiveConfig, onceEach } from "../live-config.ts";
 import { offeredCommand } from "../offered-command.ts";
 import { findSource } from "../find-source.ts";
 import { pageApplications } from "../page/applications.ts";
-import { pageChanges, pageConfiguration } from "../page/changes.ts";
+import { pageOfConfiguration } from "../page/changes.ts";
 import { alone, modeOf, openServerFile, withEditorSchema } from "../servers/server-file.ts";
 import { openGatewayState } from "../shared-state.ts";
 import type { UpRequest } from "./command.ts";
@@ -291,9 +291,8 @@ function configuredBy(
     openState: () => openGatewayState(live, config, context, true),
     fingerprint: () => live.fingerprint(),
     onReload: () => live.reload(),
-    changes: pageChanges(live, context),
+    ...pageOfConfiguration(live, context),
     applications: () => pageApplications(context),
-    configuration: pageConfiguration(context),
     defaultAgent: options.agent ?? DEFAULT_AGENT,
     ...(source.kind === "file" && { configFile: source.path }),
     network: { allow: config.networkAllow ?? [], env: withProxy(io.env, config.networkProxy) },

@@ -58,6 +58,8 @@ export interface ServerIdentity {
   instructions?: string;
   protocolVersion: string;
   era: ProtocolEra;
+  /** What it says it can do: `resources`, and each switch of it, such as `resources.subscribe`. */
+  capabilities?: readonly string[];
   /**
    * The other era was asked first, but the server was out of order at that time. So the next start asks for the other
    * era again.

@@ -219,6 +219,7 @@ async function versionOf(program: string, env: Environment): Promise<string | un
 /** Without a query, which may hold a key: it is written to the file. */
 function shownSource(source: BundleSource): string {
   if (source.kind === "file") return source.path;
+  if (source.kind === "sent") return source.name;
   const { origin, pathname } = new URL(source.url);
   return `${origin}${pathname}`;
 }
@@ -227,7 +228,7 @@ function shownSource(source: BundleSource): string {
 function named(error: unknown, source: BundleSource): unknown {
   if (!(error instanceof PlugboardError) || error.code !== "INVALID_ARGUMENTS") return error;
   const where =
-    source.kind === "file" ? oneLine(visible(source.path)) : showUrl(new URL(source.url));
+    source.kind === "url" ? showUrl(new URL(source.url)) : oneLine(visible(shownSource(source)));
   const { hint, cause, permanent } = error;
   return new PlugboardError(error.code, `${where} cannot be used: ${error.message}`, {
     hint,

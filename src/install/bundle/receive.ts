@@ -27,7 +27,11 @@ const LARGEST_SIGNATURE = MEBIBYTE;
 const END_OF_DIRECTORY = Buffer.from("PK\u0005\u0006");
 const END_OF_DIRECTORY_SIZE = 22;
 
-export type BundleSource = { kind: "file"; path: string } | { kind: "url"; url: string };
+export type BundleSource =
+  | { kind: "file"; path: string }
+  | { kind: "url"; url: string }
+  /** Somebody sends it; `name` is what they call it. */
+  | { kind: "sent"; name: string; chunks: AsyncIterable<Buffer> };
 
 export interface Received {
   /** Of the file as it came, in hexadecimal. */
@@ -54,8 +58,7 @@ export async function receive(
   try {
     const hash = createHash("sha256");
     let size = 0;
-    const chunks = source.kind === "file" ? fromFile(source.path) : fromUrl(source.url, means);
-    for await (const chunk of chunks) {
+    for await (const chunk of chunksOf(source, means)) {
       requireRunning(means.signal);
       size += chunk.length;
       if (size > LARGEST_FILE) throw fault(`it is larger than ${byteSize(LARGEST_FILE)}`);
@@ -74,6 +77,17 @@ export async function receive(
     };
   } finally {
     await copy.close();
+  }
+}
+
+function chunksOf(source: BundleSource, means: Means): AsyncIterable<Buffer> {
+  switch (source.kind) {
+    case "file":
+      return fromFile(source.path);
+    case "url":
+      return fromUrl(source.url, means);
+    case "sent":
+      return source.chunks;
   }
 }
 

@@ -3,18 +3,20 @@
 import { type Signal, signal } from "@preact/signals";
 import type { VNode } from "preact";
 import { useId } from "preact/hooks";
-import type {
-  AddInput,
-  AddSource,
-  Change,
-  FoundOffer,
-  RegistryServer,
+import {
+  type AddInput,
+  type AddSource,
+  type Change,
+  MOST_UPLOAD,
+  type OfferFacts,
+  type RegistryServer,
 } from "../../serve/gateway/page/wire.ts";
 import { Form } from "../form/form.tsx";
-import { ask, GatewayError } from "../gateway.ts";
-import { Problem } from "../parts/attempt.tsx";
+import { ask, GatewayError, upload } from "../gateway.ts";
+import { newAttempt, Problem } from "../parts/attempt.tsx";
 import { ChangeButton } from "../parts/change.tsx";
 import { Foreign } from "../parts/foreign.tsx";
+import { size } from "../parts/size.ts";
 import { linkTo } from "../route.ts";
 import { agents, isOwner } from "../store.ts";
 
@@ -27,7 +29,11 @@ const WAYS = {
   command: ["Command", "The command that starts it", "such as: npx -y some-mcp-server --flag"],
   url: ["Address", "Its address", "such as: https://example.com/mcp"],
   json: ["JSON", "As its documentation shows it", '{ "mcpServers": { "name": { … } } }'],
-  bundle: ["Bundle", "The path or the address of an .mcpb file", "/home/me/server.mcpb"],
+  bundle: [
+    "Bundle",
+    "The path of an .mcpb file where the gateway runs, or its address",
+    "/home/me/server.mcpb",
+  ],
 } as const;
 
 type Way = keyof typeof WAYS;
@@ -35,24 +41,17 @@ type Way = keyof typeof WAYS;
 const way = signal<Way>("command");
 const typed = signal("");
 const found = signal<RegistryServer[] | undefined>(undefined);
-const source = signal<AddSource | undefined>(undefined);
-const offers = signal<readonly FoundOffer[]>([]);
-const problem = signal<GatewayError | undefined>(undefined);
-const isBusy = signal(false);
+/** Where the offers are from. */
+type Source = AddSource | { kind: "upload"; id: string };
+
+const source = signal<Source | undefined>(undefined);
+const offers = signal<readonly OfferFacts[]>([]);
+const { isBusy, problem, run } = newAttempt();
 const added = signal<{ name: string; said: string | undefined } | undefined>(undefined);
 
-async function attempt(task: () => Promise<void>): Promise<void> {
-  isBusy.value = true;
-  problem.value = undefined;
+function attempt(task: () => Promise<void>): Promise<void> {
   added.value = undefined;
-  try {
-    await task();
-  } catch (error) {
-    if (!(error instanceof GatewayError)) throw error;
-    problem.value = error;
-  } finally {
-    isBusy.value = false;
-  }
+  return run(task);
 }
 
 function read(from: AddSource): Promise<void> {
@@ -61,6 +60,19 @@ function read(from: AddSource): Promise<void> {
     const answer = await ask("add/read", { source: from });
     source.value = from;
     offers.value = answer.offers;
+  });
+}
+
+function sendFile(file: File): Promise<void> {
+  return attempt(async () => {
+    offers.value = [];
+    if (file.size > MOST_UPLOAD) {
+      const message = `${file.name} is larger than ${size(MOST_UPLOAD)}`;
+      throw new GatewayError({ code: "MESSAGE_TOO_LARGE", message });
+    }
+    const sent = await upload(file);
+    source.value = { kind: "upload", id: sent.id };
+    offers.value = sent.offers;
   });
 }
 
@@ -153,10 +165,11 @@ export function Add(): VNode {
           </button>
         </p>
       </form>
+      {way.value === "bundle" && <FileChooser />}
       {problem.value && <Problem error={problem.value} />}
       {added.value && (
         <p role="status">
-          {added.value.said && <Foreign text={added.value.said} />} It is written.{" "}
+          It is written. {added.value.said && <Foreign text={`${added.value.said}.`} />}{" "}
           <a href={linkTo("servers", added.value.name)}>Look at it</a>
         </p>
       )}
@@ -167,6 +180,26 @@ export function Add(): VNode {
         <Offer key={`${offer.name} ${offer.json ?? ""}`} offer={offer} />
       ))}
     </>
+  );
+}
+
+/** A file of the machine that the browser is on. */
+function FileChooser(): VNode {
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>Or choose a file of this machine: it is sent to the gateway</label>
+      <input
+        id={id}
+        type="file"
+        accept=".mcpb,.dxt"
+        disabled={isBusy.value}
+        onChange={(event) => {
+          const [file] = event.currentTarget.files ?? [];
+          if (file !== undefined) void sendFile(file);
+        }}
+      />
+    </div>
   );
 }
 
@@ -185,7 +218,10 @@ function Found({ servers }: { servers: readonly RegistryServer[] }): VNode {
           </button>{" "}
           {isDeprecated && <strong>deprecated </strong>}
           <small>
-            <Foreign text={`${name} ${version}, as ${runsAs.join(", ")}`} most={300} />
+            <Foreign
+              text={`${name} ${version}, ${runsAs.length === 0 ? "which says neither package nor address" : `as ${runsAs.join(", ")}`}`}
+              most={300}
+            />
           </small>
           <Foreign text={description} most={300} />
         </li>
@@ -196,6 +232,7 @@ function Found({ servers }: { servers: readonly RegistryServer[] }): VNode {
 
 /** What was typed about one offer. Nothing of it is for another server: a secret least of all. */
 interface Typed {
+  agent: Signal<string>;
   name: Signal<string>;
   json: Signal<string>;
   inputs: Signal<Record<string, unknown>>;
@@ -204,14 +241,15 @@ interface Typed {
   failure: Signal<GatewayError | undefined>;
 }
 
-const typedOf = new WeakMap<FoundOffer, Typed>();
+const typedOf = new WeakMap<OfferFacts, Typed>();
 
 /** It stays while the offer is there, also when another view is looked at. */
-function typedAbout(offer: FoundOffer): Typed {
+function typedAbout(offer: OfferFacts): Typed {
   const known = typedOf.get(offer);
   if (known !== undefined) return known;
   const given = offer.inputs.filter(({ isSecret }) => isSecret);
   const about: Typed = {
+    agent: signal(""),
     name: signal(offer.name),
     json: signal(offer.json ?? ""),
     inputs: signal({}),
@@ -225,11 +263,13 @@ function typedAbout(offer: FoundOffer): Typed {
   return about;
 }
 
-function Offer({ offer }: { offer: FoundOffer }): VNode {
+function Offer({ offer }: { offer: OfferFacts }): VNode {
   const id = useId();
   const about = typedAbout(offer);
   const { name, json, inputs: entered, failure } = about;
-  const agent = [...agents.value.keys()][0] ?? "default";
+  const ids = [...agents.value.keys()];
+  const agent = ids.includes(about.agent.value) ? about.agent.value : (ids[0] ?? "default");
+  const from = source.value;
   const plain = offer.inputs.filter(({ isSecret }) => !isSecret);
   const secret = offer.inputs.filter(({ isSecret }) => isSecret);
   const change = (check: boolean): Change => ({
@@ -237,9 +277,9 @@ function Offer({ offer }: { offer: FoundOffer }): VNode {
     agent,
     name: name.value.trim(),
     from:
-      offer.json !== undefined || source.value?.kind !== "offer"
-        ? { kind: "json", json: json.value }
-        : { ...source.value, values: valuesOf(entered.value) },
+      from?.kind === "offer" || from?.kind === "upload"
+        ? { ...from, values: valuesOf(entered.value) }
+        : { kind: "json", json: json.value },
     secrets: about.secrets.value,
     check,
   });
@@ -255,6 +295,23 @@ function Offer({ offer }: { offer: FoundOffer }): VNode {
           <Foreign text={note} />
         </p>
       ))}
+      {from?.kind === "offer" && <OtherWays others={offer.others ?? []} word={from.word} />}
+      {ids.length > 1 && (
+        <div class="field">
+          <label for={`${id}-agent`}>The agent that gets it</label>
+          <select
+            id={`${id}-agent`}
+            value={agent}
+            onChange={(event) => {
+              about.agent.value = event.currentTarget.value;
+            }}
+          >
+            {ids.map((each) => (
+              <option key={each}>{each}</option>
+            ))}
+          </select>
+        </div>
+      )}
       <div class="field">
         <label for={`${id}-name`}>Its name here</label>
         <input
@@ -319,6 +376,33 @@ function Offer({ offer }: { offer: FoundOffer }): VNode {
         )}
       </p>
     </article>
+  );
+}
+
+interface OtherWaysProps {
+  others: NonNullable<OfferFacts["others"]>;
+  word: string;
+}
+
+function OtherWays({ others, word }: OtherWaysProps): VNode | null {
+  if (others.length === 0) return null;
+  return (
+    <details>
+      <summary>Other ways to run it</summary>
+      <ul class="rows">
+        {others.map(({ id, about }) => (
+          <li key={id}>
+            <button
+              type="button"
+              class="plain"
+              onClick={() => void read({ kind: "offer", word, way: id })}
+            >
+              <Foreign text={about} most={300} />
+            </button>
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 }
 

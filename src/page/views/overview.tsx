@@ -98,12 +98,12 @@ function Servers(): VNode {
           <li key={serverKey(server)}>
             <a href={linkTo("servers", serverKey(server))}>{server.name}</a>
             <State state={server.state} />
-            {server.why && (
+            {server.why && server.state !== "needs-auth" && (
               <small>
                 <Foreign text={server.why} most={200} />
               </small>
             )}
-            {server.remedy && (
+            {server.remedy && server.state !== "needs-auth" && (
               <small>
                 <Foreign text={server.remedy} most={200} />
               </small>

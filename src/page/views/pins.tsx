@@ -8,9 +8,11 @@ import type { ChangedDefinition, ChangedPart } from "../../serve/gateway/page/wi
 import { visible } from "../../util/visible.ts";
 import { ask, GatewayError } from "../gateway.ts";
 import { Act } from "../parts/act.tsx";
+import { Problem, useAttempt } from "../parts/attempt.tsx";
+import { ChangeButton } from "../parts/change.tsx";
 import { Foreign } from "../parts/foreign.tsx";
 import { Ago } from "../parts/time.tsx";
-import { changes, isOwner } from "../store.ts";
+import { changes, gateway, isOwner, servers } from "../store.ts";
 
 export function Pins(): VNode {
   const all = changes.value;
@@ -33,31 +35,36 @@ export function Pins(): VNode {
 
 /** One by one, each as it is shown: what has changed again meanwhile stays. */
 function ApproveAll({ all }: { all: readonly ChangedDefinition[] }): VNode | null {
-  const problem = useSignal<string | undefined>(undefined);
-  const servers = [...new Set(all.map(({ server }) => server))]
+  const { isBusy, problem, run } = useAttempt();
+  const several = [...new Set(all.map(({ server }) => server))]
     .map((server) => ({ server, own: all.filter((each) => each.server === server) }))
     .filter(({ own }) => own.length > 1);
-  if (servers.length === 0) return null;
-  const approve = async (own: readonly ChangedDefinition[]): Promise<void> => {
-    problem.value = undefined;
-    try {
+  if (several.length === 0) return null;
+  const approve = (own: readonly ChangedDefinition[]): Promise<void> =>
+    run(async () => {
       for (const { server, key, tool, hash } of own) {
         await ask("pins/approve", { server, key, hash, ...(tool !== undefined && { tool }) });
       }
-    } catch (error) {
-      problem.value = error instanceof GatewayError ? error.message : String(error);
-    }
-  };
+    });
   return (
     <p class="actions">
-      {servers.map(({ server, own }) => (
-        <button key={server} type="button" onClick={() => void approve(own)}>
+      {several.map(({ server, own }) => (
+        <button
+          key={server}
+          type="button"
+          disabled={isBusy.value}
+          onClick={() => void approve(own)}
+        >
           Approve all {own.length} of {server}
         </button>
       ))}
-      {problem.value && <span role="alert">{problem.value}</span>}
+      {problem.value && <Problem error={problem.value} />}
     </p>
   );
+}
+
+function agentsWith(name: string): string[] {
+  return [...servers.value.values()].filter((each) => each.name === name).map((each) => each.agent);
 }
 
 function Change({ change }: { change: ChangedDefinition }): VNode {
@@ -78,6 +85,17 @@ function Change({ change }: { change: ChangedDefinition }): VNode {
           <Act method="pins/approve" body={pin} kind="primary" label={`Approve: ${name}`}>
             Approve
           </Act>
+          {gateway.value?.config !== undefined &&
+            agentsWith(server).map((agent, _, all) => (
+              <ChangeButton
+                key={agent}
+                label={`Block: ${name}${all.length > 1 ? ` (agent ${agent})` : ""}`}
+                confirm="Refuse changed tools"
+                change={() => ({ kind: "pins", agent, server, mode: "block" })}
+              >
+                Block…{all.length > 1 && ` (agent ${agent})`}
+              </ChangeButton>
+            ))}
         </p>
       )}
     </article>

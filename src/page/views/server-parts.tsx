@@ -20,17 +20,22 @@ interface Named {
   server: string;
 }
 
+interface Offering extends Named {
+  /** How many tools it has, and what they take of a prompt: another figure, another list. */
+  offers: string;
+}
+
 type Details = PageRequests["servers/show"]["gives"];
 
 /** Everything that is asked for, below what every server has. */
-export function ServerParts({ agent, server }: Named): VNode {
+export function ServerParts({ agent, server, offers }: Offering): VNode {
   const found = useAsked("servers/show", { agent, server }, EVERY_MS).value;
   const details = found instanceof GatewayError ? undefined : found;
   return (
     <>
       {details && <Identity details={details} />}
       {details && <History past={details.past} />}
-      <Tools agent={agent} server={server} />
+      <Tools key={offers} agent={agent} server={server} />
       {isOwner.value && <Written server={server} />}
     </>
   );
@@ -51,6 +56,8 @@ function Identity({ details }: { details: Details }): VNode {
               />
               , {identity.era} protocol {identity.protocolVersion}
             </dd>
+            <dt>It says it can</dt>
+            <dd>{abilitiesOf(identity.capabilities)}</dd>
           </>
         )}
         {memory !== undefined && (
@@ -79,6 +86,23 @@ function Identity({ details }: { details: Details }): VNode {
       )}
     </>
   );
+}
+
+const ABILITIES: ReadonlyMap<string, string> = new Map([
+  ["tools", "offer tools"],
+  ["tools.listChanged", "tell when its tools change"],
+  ["resources", "offer resources"],
+  ["resources.listChanged", "tell when its list of resources changes"],
+  ["resources.subscribe", "tell when a resource changes"],
+  ["prompts", "offer prompts"],
+  ["prompts.listChanged", "tell when its prompts change"],
+  ["completions", "complete arguments"],
+  ["logging", "send log messages"],
+]);
+
+function abilitiesOf(capabilities: readonly string[]): string {
+  const words = capabilities.flatMap((each) => ABILITIES.get(each) ?? []);
+  return words.length === 0 ? "nothing" : words.join(", ");
 }
 
 function History({ past }: { past: Details["past"] }): VNode | null {

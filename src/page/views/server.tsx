@@ -1,6 +1,7 @@
 // One server: its state and why, what it takes, and what you can do with it.
 
 import type { VNode } from "preact";
+import type { StateKind } from "../../serve/gateway/page/wire.ts";
 import { Act } from "../parts/act.tsx";
 import { Foreign } from "../parts/foreign.tsx";
 import { State } from "../parts/state.tsx";
@@ -11,6 +12,9 @@ import { ServerEntry } from "./server-entry.tsx";
 import { SignIn } from "./server-sign-in.tsx";
 import { CallTable } from "./activity.tsx";
 import { ServerParts } from "./server-parts.tsx";
+
+/** Neither to be started nor to be stopped. */
+const IS_OFF: ReadonlySet<StateKind> = new Set(["disabled", "untrusted"]);
 
 export function Server({ id }: { id: string }): VNode {
   const server = servers.value.get(id);
@@ -34,7 +38,7 @@ export function Server({ id }: { id: string }): VNode {
       <p>
         <State state={state} /> {at !== undefined && <Ago at={at} />}
       </p>
-      {why && (
+      {why && state !== "needs-auth" && (
         <div class="why">
           <p>
             <Foreign text={why} />
@@ -42,12 +46,23 @@ export function Server({ id }: { id: string }): VNode {
           {remedy && <p>{remedy}</p>}
         </div>
       )}
+      {state === "needs-auth" && isOwner.value && (
+        <p>Press “Sign in…” and open the page that it names; the rest happens by itself.</p>
+      )}
+      {state === "stopped" && <p>Somebody has stopped it. Calls do not start it again.</p>}
       {!isOwner.value && state === "failed" && <p class="quiet">The owner sees why.</p>}
       {isOwner.value && (
         <p class="actions">
-          <Act method="servers/restart" body={{ agent, server: name }}>
-            {state === "ready" ? "Restart" : "Start"}
-          </Act>
+          {!IS_OFF.has(state) && (
+            <Act method="servers/restart" body={{ agent, server: name }}>
+              {state === "ready" || state === "starting" ? "Restart" : "Start"}
+            </Act>
+          )}
+          {!IS_OFF.has(state) && state !== "stopped" && (
+            <Act method="servers/stop" body={{ agent, server: name }}>
+              Stop
+            </Act>
+          )}
           {transport !== "stdio" && <SignIn agent={agent} server={name} />}
         </p>
       )}
@@ -88,7 +103,12 @@ export function Server({ id }: { id: string }): VNode {
             `; half of them took at most ${took(server.calls.p50)}, 95 % at most ${took(server.calls.p95 ?? 0)}`}
         </dd>
       </dl>
-      <ServerParts key={id} agent={agent} server={name} />
+      <ServerParts
+        key={id}
+        agent={agent}
+        server={name}
+        offers={`${server.tools} ${server.promptTokens}`}
+      />
       {isOwner.value && gateway.value?.config !== undefined && <ServerEntry server={server} />}
       <h2>Its calls</h2>
       <CallTable calls={own.slice(0, 50)} none="No call of it was seen while this page was open." />

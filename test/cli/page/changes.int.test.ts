@@ -1,12 +1,13 @@
 // Changes that people make in the page of a gateway: they are written as the commands would write them, and the gateway
 // runs with them at once.
 
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Change, ChangePreview } from "../../../src/serve/gateway/page/wire.ts";
 import { enterPage, type PageApi } from "../../support/page-api.ts";
+import { zip } from "../../fixtures/bundles/zip.ts";
 import { Sink, useScratch } from "../harness.ts";
 
 const scratch = useScratch();
@@ -16,6 +17,7 @@ afterEach(async () => {
 });
 
 const ECHO = fileURLToPath(new URL("../../fixtures/servers/echo.mjs", import.meta.url));
+const BUNDLES = fileURLToPath(new URL("../../fixtures/bundles", import.meta.url));
 const echo = { command: process.execPath, args: [ECHO] };
 
 async function up(...argv: string[]): Promise<PageApi> {
@@ -226,6 +228,47 @@ describe("a change in the page", () => {
         headers: { Authorization: "${FAR}", "X-Api-Key": expect.stringContaining("secret://") },
       },
     });
+  });
+
+  it("adds a bundle that was sent, as it was sent, to the agent that was chosen", async () => {
+    const defaults = { mcp: { servers: { echo } } };
+    const path = scratch.file("agents.json", { agents: { defaults, list: [{ id: "coder" }] } });
+    const page = await up("--config", path);
+    const bytes = readFileSync(join(BUNDLES, "hello.mcpb"));
+    const add = (id: string): Change => ({
+      kind: "add",
+      agent: "coder",
+      name: "hello",
+      from: { kind: "upload", id, values: { greeting: ["Good day"] } },
+      secrets: { api_key: "hunter2-hunter2" },
+      check: true,
+    });
+    const never = await page.ask("changes/preview", { change: add("sha256-0") });
+    expect(never.error?.message).toBe("the file that you sent is no longer kept");
+    const { id, offers } = await page.upload("..%2F..%2Fhello.mcpb", bytes);
+    expect(offers[0]?.notes).toContain("Hello Bundle 1.2.3, from hello.mcpb");
+    const { starts } = await change(page, add(id));
+    expect(starts[0]).toMatchObject({ name: "coder/hello" });
+    expect(starts[0]?.lines[0]).toContain("--greeting 'Good day'");
+    expect(JSON.parse(scratch.read("agents.json"))).toMatchObject({
+      agents: {
+        defaults,
+        list: [{ mcp: { servers: { hello: { provenance: { source: "hello.mcpb", hash: id } } } } }],
+      },
+    });
+    const called = await scratch.run(["--config", path, "--agent", "coder", "call", "hello/hello"]);
+    expect(called.stdout).toContain("Good day");
+
+    const outside = zip([{ name: "../evil.js", content: "" }]);
+    for (const [name, sent, why] of [
+      ["evil.mcpb", outside, /evil\.mcpb cannot be used: .*leads out of the bundle/],
+      ["photo.png", Buffer.from("no zip"), /photo\.png cannot be used: .*zip/],
+    ] as const) {
+      expect((await page.upload(name, sent)).error?.message).toMatch(why);
+    }
+    const viewer = await scratch.run(["--config", path, "ui", "--viewer", "--print"]);
+    const refused = await (await enterPage(viewer.stdout.trim())).upload("x.mcpb", bytes);
+    expect(refused.error?.code).toBe("REFUSED_BY_POLICY");
   });
 
   it("is refused with its reason where it cannot be made", async () => {

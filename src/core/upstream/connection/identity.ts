@@ -1,6 +1,7 @@
 // Who a server says it is: cleaned and cut, so that we can show it and put it into a prompt.
 
 import type { ServerIdentity } from "../../types/connection.ts";
+import { isJsonObject } from "../../types/json.ts";
 import { oneLine, plainText, truncate } from "../../../util/text.ts";
 import { hasInvisible } from "../lists/text-cleaner.ts";
 import type { RedactText } from "../../process/stderr-log.ts";
@@ -15,6 +16,7 @@ export function readIdentity(handshake: Handshake, redact: RedactText): ServerId
   return {
     era: handshake.era,
     protocolVersion: handshake.protocolVersion,
+    capabilities: capabilitiesOf(handshake),
     ...(handshake.isEraDoubtful && { isEraDoubtful: true }),
     ...(info !== undefined && {
       name: oneLine(redact(plainText(info.name)), 100),
@@ -27,6 +29,15 @@ export function readIdentity(handshake: Handshake, redact: RedactText): ServerId
       ),
     }),
   };
+}
+
+/** The handshake has kept those that the protocol has, and of each the switches that are on. */
+function capabilitiesOf({ statement: { capabilities } }: Handshake): string[] {
+  if (!isJsonObject(capabilities)) return [];
+  return Object.entries(capabilities).flatMap(([name, switches]) => [
+    name,
+    ...Object.keys(isJsonObject(switches) ? switches : {}).map((each) => `${name}.${each}`),
+  ]);
 }
 
 /** Where invisible characters were removed, as the end of a sentence; undefined if there were none. */

@@ -18,7 +18,7 @@ import { callMethods } from "./methods/calls.ts";
 import { changeMethods } from "./methods/changes.ts";
 import type { PageConfiguration } from "./configuration.ts";
 import { checked, type Method, type Methods } from "./method.ts";
-import { configurationMethods } from "./methods/configuration.ts";
+import { configurationMethods, requireConfiguration } from "./methods/configuration.ts";
 import { pinMethods } from "./methods/pins.ts";
 import { recordMethods } from "./methods/records.ts";
 import { serverMethods } from "./methods/servers.ts";
@@ -27,7 +27,7 @@ import { tokenMethods, type TokenMethodsOptions } from "./methods/tokens.ts";
 import { toolMethods } from "./methods/tools.ts";
 import type { Visitor } from "./visitors.ts";
 import type { WatchedCalls } from "./watched-calls.ts";
-import type { ApplicationFacts, PageRequests } from "./wire.ts";
+import type { ApplicationFacts, PageRequests, UploadFacts } from "./wire.ts";
 
 type PageAgent = Pick<ServedAgent, "id" | "board" | "isPerUser" | "ownersBoard">;
 
@@ -101,6 +101,16 @@ export class PageMethods {
     if (role !== "owner" && method.isForViewers !== true) throw notForViewers();
     if (role !== "owner") await this.#count(nonce);
     return method.run(checked(method.takes, body), visitor);
+  }
+
+  /** Takes a file that is sent by itself. Rejects with a PlugboardError. */
+  async upload(
+    name: string,
+    chunks: AsyncIterable<Buffer>,
+    { role }: Visitor,
+  ): Promise<UploadFacts> {
+    if (role !== "owner") throw notForViewers();
+    return requireConfiguration(this.#options.configuration).upload(name, chunks);
   }
 
   /** A search costs more than it shows, and viewers have nothing to do in a hurry. */

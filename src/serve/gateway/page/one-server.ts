@@ -39,6 +39,7 @@ export async function showServer(
       identity: {
         era: identity.era,
         protocolVersion: identity.protocolVersion,
+        capabilities: identity.capabilities ?? [],
         ...(identity.name !== undefined && { name: identity.name }),
         ...(identity.version !== undefined && { version: identity.version }),
       },

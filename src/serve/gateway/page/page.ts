@@ -2,10 +2,12 @@
 // of it opens with a token of an MCP client, and nothing else opens with the page's cookie.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { toPlugboardError } from "../../../core/types/errors.ts";
+import { PlugboardError, toPlugboardError } from "../../../core/types/errors.ts";
 import { isJsonObject, type JsonObject } from "../../../core/types/json.ts";
 import { measureJson } from "../../../util/measure-json.ts";
 import { parseJson } from "../../../util/parse-json.ts";
+import { byteSize, oneLine } from "../../../util/text.ts";
+import { visible } from "../../../util/visible.ts";
 import type { Live } from "./live.ts";
 import type { AdmittedCaller } from "../access/admission.ts";
 import type { PageCalls } from "./call.ts";
@@ -13,7 +15,7 @@ import { notForViewers, type PageMethods } from "./methods.ts";
 import type { PageFiles } from "./page-files.ts";
 import type { ProviderSignIn } from "./provider-sign-in.ts";
 import { VISITOR, type Visitors } from "./visitors.ts";
-import { API_HEADER, type ApiFailure, type WayIn } from "./wire.ts";
+import { API_HEADER, type ApiFailure, FILE_NAME_HEADER, MOST_UPLOAD, type WayIn } from "./wire.ts";
 
 /** Arguments of a call are the largest that the page sends. */
 const MOST_BODY_BYTES = 4 * 1024 * 1024;
@@ -108,6 +110,14 @@ export class Page {
       return live.open(request, reply, visitor);
     }
     if (request.method !== "POST") return refuse(reply, NOT_JSON);
+    if (visitor !== undefined && name === "add/upload") {
+      const { [FILE_NAME_HEADER]: file = "" } = request.headers;
+      return send(
+        reply,
+        200,
+        await methods.upload(fileName(String(file)), sentIn(request), visitor),
+      );
+    }
     // Whoever is not signed in has nothing to send but a key.
     const most = name === "sign-in" ? ANSWER_BODY_BYTES : KEY_BODY_BYTES;
     const bytes = await bodyOf(request, visitor === undefined ? most : MOST_BODY_BYTES);
@@ -228,12 +238,17 @@ const NOT_JSON: ApiRefusal = {
   message: "this takes a POST with a JSON object",
 };
 
+/** Whoever stops in the middle can still be answered. */
+function chunksOf(request: IncomingMessage): AsyncIterable<Buffer> {
+  return request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
+}
+
 /** Undefined if it is larger than that, or takes longer to read than it should. Empty if the page has gone. */
 async function bodyOf(request: IncomingMessage, most: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;
   try {
-    for await (const chunk of request as AsyncIterable<Buffer>) {
+    for await (const chunk of chunksOf(request)) {
       size += chunk.length;
       if (size > most) return undefined;
       chunks.push(chunk);
@@ -244,6 +259,38 @@ async function bodyOf(request: IncomingMessage, most: number): Promise<Buffer | 
   const bytes = Buffer.concat(chunks);
   const { values, depth } = measureJson(bytes, MOST_JSON);
   return values > MOST_JSON.values || depth > MOST_JSON.depth ? undefined : bytes;
+}
+
+/** Throws INVALID_ARGUMENTS for a file that is too large, or does not come to its end. */
+async function* sentIn(request: IncomingMessage): AsyncGenerator<Buffer, void> {
+  let size = 0;
+  try {
+    for await (const chunk of chunksOf(request)) {
+      size += chunk.length;
+      if (size > MOST_UPLOAD) break;
+      yield chunk;
+    }
+  } catch (error) {
+    throw new PlugboardError("INVALID_ARGUMENTS", "the file did not come to its end", {
+      cause: error,
+    });
+  }
+  if (size <= MOST_UPLOAD) return;
+  throw new PlugboardError("INVALID_ARGUMENTS", `it is larger than ${byteSize(MOST_UPLOAD)}`);
+}
+
+const LONGEST_FILE_NAME = 200;
+
+/** As a person knows it: without folders, and on one line. */
+function fileName(written: string): string {
+  let name = written;
+  try {
+    name = decodeURIComponent(written);
+  } catch {
+    // Not written as in a URL, so it is taken as it is.
+  }
+  const last = name.split(/[/\\]/).at(-1) ?? "";
+  return oneLine(visible(last), LONGEST_FILE_NAME) || "a bundle";
 }
 
 const TOO_LARGE: ApiRefusal = {
@@ -259,6 +306,7 @@ function refuse(reply: ServerResponse, { status, ...error }: ApiRefusal): void {
 
 const STATUS: Readonly<Record<string, number>> = {
   INVALID_ARGUMENTS: 400,
+  CONFIG_INVALID: 400,
   REFUSED_BY_POLICY: 403,
   NOT_APPROVED: 403,
   UNKNOWN_TOOL: 404,

@@ -351,7 +351,9 @@ export type Change =
       kind: "add";
       agent: string;
       name: string;
-      from: { kind: "json"; json: string } | (Offered & { values: Record<string, string[]> });
+      from:
+        | { kind: "json"; json: string }
+        | ((Offered | Uploaded) & { values: Record<string, string[]> });
       /** Stored, and written as references: variables of the entry, or inputs of the offer. */
       secrets: Record<string, string>;
       /** Start it once before it is written, and write it only if it answers. */
@@ -364,6 +366,24 @@ interface Offered {
   word: string;
   /** Which of the ways to run it. */
   way?: string;
+}
+
+/** A bundle that was sent from the browser. */
+interface Uploaded {
+  kind: "upload";
+  /** Names its bytes: what is confirmed is what was sent. */
+  id: string;
+}
+
+/** Where the name of the file is that the page sends to `add/upload`, written as in a URL. */
+export const FILE_NAME_HEADER = "x-plugboard-file";
+
+/** The largest file that it takes, in bytes. */
+export const MOST_UPLOAD = 512 * 1024 * 1024;
+
+export interface UploadFacts {
+  id: string;
+  offers: OfferFacts[];
 }
 
 /** Where a server to add comes from. */
@@ -385,7 +405,7 @@ export interface AddInput {
   isMultiple?: true;
 }
 
-export interface FoundOffer {
+export interface OfferFacts {
   /** What it could be called; empty if nothing says so. */
   name: string;
   /** Its entry, where that needs nothing to be filled in. */
@@ -393,6 +413,8 @@ export interface FoundOffer {
   inputs: AddInput[];
   /** What a person should know about it. */
   notes: string[];
+  /** The other ways to run it. */
+  others?: { id: string; about: string }[];
 }
 
 export interface RegistryServer {
@@ -534,7 +556,14 @@ export interface PageRequests {
       past: PastStateFacts[];
       /** Of its process and all that it has started, in bytes. */
       memory?: number;
-      identity?: { name?: string; version?: string; era: string; protocolVersion: string };
+      identity?: {
+        name?: string;
+        version?: string;
+        era: string;
+        protocolVersion: string;
+        /** `resources`, `resources.subscribe` */
+        capabilities: readonly string[];
+      };
       instructions?: string;
       /** Not for viewers. */
       notes?: string[];
@@ -551,7 +580,7 @@ export interface PageRequests {
     takes: { words: string };
     gives: { servers: RegistryServer[]; hasMore: boolean };
   };
-  "add/read": { takes: { source: AddSource }; gives: { offers: FoundOffer[] } };
+  "add/read": { takes: { source: AddSource }; gives: { offers: OfferFacts[] } };
   "servers/entry": { takes: { agent: string; server: string }; gives: ServerEntryFacts };
   "changes/preview": { takes: { change: Change }; gives: ChangePreview };
   "changes/confirm": {
@@ -581,6 +610,8 @@ export interface PageRequests {
     takes: { agent: string; server: string };
     gives: { outcome: "none" | "forgotten" | "revoked" };
   };
+  /** Until it is started with `servers/restart`. */
+  "servers/stop": { takes: { agent: string; server: string }; gives: { state: StateKind } };
   "servers/restart": { takes: { agent: string; server: string }; gives: { state: StateKind } };
 }
 

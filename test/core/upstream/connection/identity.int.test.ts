@@ -44,6 +44,7 @@ describe("a server's words", () => {
         name: "hostile",
         version: "1.0",
         instructions: "Be brief.\nThe key is [REDACTED].",
+        capabilities: ["tools"],
       });
       const { tools, diagnostics } = await connection.listTools();
       expect(tools.find(({ title }) => title === "Hidden")).toMatchObject({

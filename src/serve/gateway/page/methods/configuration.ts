@@ -17,10 +17,7 @@ const SOURCE = z.discriminatedUnion("kind", [
 export function configurationMethods(
   given: PageConfiguration | undefined,
 ): Methods<"add/search" | "add/read" | "servers/entry"> {
-  const configuration = (): PageConfiguration => {
-    if (given !== undefined) return given;
-    throw new PlugboardError("UNSUPPORTED", "this gateway does not know its configuration file");
-  };
+  const configuration = (): PageConfiguration => requireConfiguration(given);
   return {
     "add/search": {
       takes: z.strictObject({ words: WORDS }),
@@ -35,4 +32,10 @@ export function configurationMethods(
       run: ({ agent, server }) => configuration().entry(agent, server),
     },
   };
+}
+
+/** Throws UNSUPPORTED for a gateway that has no file. */
+export function requireConfiguration(given: PageConfiguration | undefined): PageConfiguration {
+  if (given !== undefined) return given;
+  throw new PlugboardError("UNSUPPORTED", "this gateway does not know its configuration file");
 }

@@ -1,10 +1,10 @@
 // The audit, the state of references to secrets, and what each server adds to a prompt.
 
 import { z } from "zod";
+import { planPrompt } from "../../../../core/board/prompt-plan.ts";
 import type { Board } from "../../../../core/types/board.ts";
 import type { AuditSearch } from "../audit.ts";
 import { type Methods, NAME, WORDS } from "../method.ts";
-import { savingsOf } from "../savings.ts";
 import { AUDIT_PAGE } from "../wire.ts";
 
 /** Lines of the audit: how far back a page can go, and how many are saved at once. */
@@ -64,4 +64,33 @@ export function recordMethods({
       run: async ({ agent }) => ({ servers: savingsOf(boardOf(agent)) }),
     },
   };
+}
+
+/** Those that take the most; each takes a plan of its own. */
+const MOST_SERVERS = 30;
+
+interface Saving {
+  server: string;
+  tools: number;
+  /** Roughly, in tokens. */
+  saves: number;
+}
+
+/** The largest first. */
+function savingsOf(board: Pick<Board, "tools" | "toolSearch" | "status">): Saving[] {
+  const tools = board.tools();
+  const { toolSearch } = board;
+  const now = planPrompt(tools, { toolSearch }).after.tokens;
+  const largest = board
+    .status()
+    .filter(({ promptTokens }) => promptTokens > 0)
+    .toSorted((a, b) => b.promptTokens - a.promptTokens)
+    .slice(0, MOST_SERVERS);
+  return largest
+    .map(({ name, tools: count }) => {
+      const left = tools.filter(({ source }) => source.kind !== "mcp" || source.server !== name);
+      const saves = Math.round(now - planPrompt(left, { toolSearch }).after.tokens);
+      return { server: name, tools: count, saves };
+    })
+    .toSorted((a, b) => b.saves - a.saves);
 }

@@ -28,7 +28,9 @@ export interface ServerMethodsOptions {
 export function serverMethods(
   { boardOf, own, history }: ServerMethodsOptions,
   decisions: Pick<Decisions, "record">,
-): Methods<"servers/restart" | "servers/show" | "servers/signIn" | "servers/signOut"> {
+): Methods<
+  "servers/restart" | "servers/stop" | "servers/show" | "servers/signIn" | "servers/signOut"
+> {
   return {
     "servers/show": {
       isForViewers: true,
@@ -56,8 +58,17 @@ export function serverMethods(
     },
     "servers/restart": {
       takes: z.strictObject({ agent: NAME, server: NAME }),
-      run: async ({ agent, server }) => {
+      run: async ({ agent, server }, visitor) => {
         const { state } = await boardOf(agent).restart(server);
+        await decisions.record(visitor, { decided: `start ${server} again`, agent, server });
+        return { state: state.kind };
+      },
+    },
+    "servers/stop": {
+      takes: z.strictObject({ agent: NAME, server: NAME }),
+      run: async ({ agent, server }, visitor) => {
+        const { state } = await boardOf(agent).stop(server);
+        await decisions.record(visitor, { decided: `stop ${server}`, agent, server });
         return { state: state.kind };
       },
     },
