@@ -34,6 +34,10 @@ const LONG = [
   "test/docs/examples.int.test.ts",
   "test/page.int.test.ts",
   "test/core/upstream/connect-remote.int.test.ts",
+  "test/core/auth/authorizer-processes.int.test.ts",
+  "test/core/process/containers.int.test.ts",
+  "test/cli/call/running-board.int.test.ts",
+  "test/serve/endpoint/http/entry-load.int.test.ts",
   "test/e2e/terminal.test.ts",
   "test/e2e/acp-slow-servers.test.ts",
 ];
@@ -63,7 +67,7 @@ export default defineConfig({
     allowOnly: false,
     // A test that reaches no assertion cannot fail.
     // What a poll waits for has as long as anything else in a test: a slow machine is not a failure.
-    expect: { requireAssertions: true, poll: { timeout: QUICK_MS - 5000, interval: 10 } },
+    expect: { requireAssertions: true, poll: { timeout: QUICK_MS - 5000, interval: 25 } },
     // The clouds' SDKs find no credentials of this machine, and ask no metadata server.
     env: {
       // A bundle of certificates costs every Node that a test starts some 40 ms.

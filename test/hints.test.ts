@@ -70,6 +70,22 @@ const optionsOf = ({ options }: Command): string[] =>
     [name, short, also].filter((each) => each !== undefined),
   );
 
+/** What readers stumbled over: none of it is how anybody would say it. */
+const ODD =
+  /has the board in its next|is too much: one|at most so many|have mended|cannot be asked|takes? over servers|is no (?:agent|file|server|tool)\b/i;
+
+it("nothing is said in words that readers stumbled over", () => {
+  const docs = readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md"));
+  const pages = ["README.md", "SECURITY.md", ...docs.map((name) => join("docs", name))].map(
+    (file) => ({ file, text: readFileSync(join(root, file), "utf8") }),
+  );
+  const odd = [...TEXTS, ...pages].flatMap(({ file, text }) => {
+    const [found] = ODD.exec(text.replace(/\bthere is no\b/gi, "")) ?? [];
+    return found === undefined ? [] : [`${file}: ${found}`];
+  });
+  expect(odd).toEqual([]);
+});
+
 /** What follows the project's name in a sentence. */
 const PROSE = /^(?:alone|command|for|is|keeps|out|tries)$/;
 

@@ -6,7 +6,7 @@ import { allPages } from "./pages.ts";
 import { kindOf } from "./programs.ts";
 
 /** What the other tests of this folder check, and what nobody runs. */
-const LANGUAGES = /^(?:console|sh|jsonc?|json5|ts|js|text|toml|yaml|lua|ini|dockerfile)$/;
+const LANGUAGES = /^(?:console|sh|jsonc?|json5|ts|js|text|toml|yaml|lua|sql|ini|dockerfile)$/;
 /** Blocks that need an account, another program or a person. This number may only go down. */
 const MOST_NOT_RUN = 20;
 

@@ -123,9 +123,15 @@ export class Sandbox {
     isReady: (output: string) => boolean,
     { waitMs = READY_MS, ...options }: RunOptions & { waitMs?: number } = {},
   ): Promise<Ran> {
-    const { done, sink, events, stdin } = this.#start(await this.#words(line), options);
+    const words = await this.#words(line);
+    const { done, sink, events, stdin } = this.#start(words, options);
     this.#running.push({
-      stop: () => {
+      stop: async () => {
+        if (words.argv.includes("-d")) {
+          // What it has started is a process of its own, and would outlive its home.
+          await done;
+          return this.plugboard("plugboard down");
+        }
         events.emit("SIGTERM");
         stdin.end();
         return done;

@@ -117,6 +117,13 @@ describe("the package", () => {
     expect(paths.filter((path) => path.endsWith(".ts")).toSorted()).toEqual(types);
   });
 
+  it("is the same on every system: what is compressed does not name the one it was made on", () => {
+    const zipped = paths.filter((path) => path.endsWith(".gz"));
+    expect(zipped.length).toBeGreaterThan(2);
+    const systems = zipped.map((path) => readFileSync(join(root, path))[9]);
+    expect(new Set(systems)).toEqual(new Set([255]));
+  });
+
   it("has nothing else that nobody needs", () => {
     const others = paths.filter((path) => !/\.(?:c?js|d\.ts)$/.test(path));
     expect(others.filter((path) => !OTHERS.test(path))).toEqual([]);
