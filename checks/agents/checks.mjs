@@ -22,7 +22,7 @@ const INITIALIZE = {
 export const CHECKS = [
   ...AGENTS.flatMap((agent) => [
     {
-      name: `${agent.name}: initialize, as without the front apart from http and sse`,
+      name: `${agent.name}: initialize, as without the front apart from http, sse and close`,
       run: (rig) => checkInitialize(rig, agent),
     },
     ...(agent.refuses === undefined
@@ -38,7 +38,7 @@ export const CHECKS = [
       run: (rig) => checkTurn(rig, agent),
     },
     {
-      name: `${agent.name}: two sessions, each with its own servers`,
+      name: `${agent.name}: two sessions, each with its own servers, and both can be closed`,
       run: (rig) => checkSessions(rig, agent),
     },
   ]),
@@ -59,7 +59,9 @@ async function checkInitialize(rig, agent) {
     using(rig.open(agent, how), ({ request }) => request("initialize", INITIALIZE));
   const bare = await ask("bare");
   const expected = structuredClone(bare);
-  Object.assign((expected.agentCapabilities.mcpCapabilities ??= {}), { http: true, sse: true });
+  const { agentCapabilities } = expected;
+  Object.assign((agentCapabilities.mcpCapabilities ??= {}), { http: true, sse: true });
+  (agentCapabilities.sessionCapabilities ??= {}).close ??= {};
   assert.deepEqual(await ask("front"), expected);
 }
 
@@ -124,6 +126,7 @@ async function checkSessions(rig, agent) {
     const [withEcho, without] = [await ask(both), await ask(none)];
     assert.deepEqual([hasEcho(withEcho), hasDemo(withEcho)], [true, true], withEcho.join(", "));
     assert.deepEqual([hasEcho(without), hasDemo(without)], [false, true], without.join(", "));
+    for (const { sessionId } of [both, none]) await request("session/close", { sessionId });
   });
 }
 

@@ -1,4 +1,4 @@
-// For rigs that are a list of checks (acpx, agents, clients, openclaw, windows): their command line, one check after the other in one rig,
+// For rigs that are a list of checks (acpx, agents, clients, fleet, openclaw, windows): their command line, one check after the other in one rig,
 // and the outcome in words.
 
 import { parseArgs } from "node:util";
@@ -10,9 +10,17 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"];
  * Runs the whole command and sets the exit code: 0 if all checks pass, 1 if one does not, 2 if nothing could be
  * tested. `who` begins every message and names the part of docs/evidence.md, `script` is the npm script, `versions()` returns
  * the programs that Plugboard is tried with and their versions, in words. A check is `{ name, run(rig) }`, and what `run`
- * resolves to is a note on its outcome; `openRig()` resolves to a rig with `close()`.
+ * resolves to is a note on its outcome; `openRig()` resolves to a rig with `close()`; `textOf` makes the text for docs/evidence.md.
  */
-export async function runChecks({ who, script, checks, prepare, openRig, versions }) {
+export async function runChecks({
+  who,
+  script,
+  checks,
+  prepare,
+  openRig,
+  versions,
+  textOf = resultText,
+}) {
   const usage = usageOf(script);
   try {
     const options = parseOptions(process.argv.slice(2));
@@ -25,7 +33,7 @@ export async function runChecks({ who, script, checks, prepare, openRig, version
     const outcomes = await runAll(picked, openRig);
     const failed = outcomes.filter(({ reason }) => reason !== undefined);
     process.stdout.write(`${outcomes.length - failed.length} of ${outcomes.length} passed\n`);
-    if (options.write) writeEvidence(who, resultText(outcomes, lastRun(versions(), gatherFacts())));
+    if (options.write) writeEvidence(who, textOf(outcomes, lastRun(versions(), gatherFacts())));
     process.exitCode = failed.length === 0 ? 0 : 1;
   } catch (error) {
     const help = error.isUsage ? `\n${usage}` : "";

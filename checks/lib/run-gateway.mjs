@@ -1,4 +1,4 @@
-// For the rigs around the gateway (bench, clients, conformance, soak): `plugboard up` from dist/ as a process of
+// For the rigs around the gateway (bench, clients, conformance, fleet, soak): `plugboard up` from dist/ as a process of
 // its own, with its own home, on a free port of loopback.
 
 import { spawn } from "node:child_process";
@@ -16,8 +16,8 @@ const HOST = "127.0.0.1";
 /** So many that none is ever refused, while they are still counted. */
 const REQUESTS_PER_MINUTE = 100_000_000;
 const READY_MS = 120_000;
-/** The gateway gives calls in flight ten seconds. */
-const END_MS = 20_000;
+/** The gateway gives calls in flight half a minute, and its programs time to end. */
+const END_MS = 70_000;
 /** The end of what it said, for an error message. */
 const KEPT_OUTPUT = 4_000;
 
@@ -25,17 +25,33 @@ const running = new Set();
 
 /**
  * Writes the configuration into `home` and resolves when the gateway is ready. `agent` is what the file says
- * for all agents; `configure(agent)` replaces it. The result has `url`, `token`, `port`, `pid()`, `isRunning()`, `start()` after an
- * end, `stop()` by SIGTERM, which rejects unless the gateway ends with 0, and `kill()` by SIGKILL.
+ * for all agents; `configure(agent)` replaces it. `limits` are those of the gateway that are not as usual, `settings` its other ones, `rest` what else is in the file.
+ * It listens at `port` of `host`, which are not in the file, and runs as the last words of `under`. The result has `url`, `token`,
+ * `port`, `pid()`, `isRunning()`, `start()` after an end, `stop()` by SIGTERM, which rejects unless the gateway ends with 0, and
+ * `kill()` by SIGKILL.
  */
-export async function runGateway({ home, agent, node = process.execPath, env = {} }) {
-  const port = await freePort();
+export async function runGateway({
+  home,
+  agent,
+  limits,
+  settings = {},
+  rest = {},
+  host = HOST,
+  port: wanted,
+  under = [],
+  node = process.execPath,
+  env = {},
+}) {
+  const port = wanted ?? (await freePort());
   const config = join(home, "plugboard.json");
   mkdirSync(home, { recursive: true });
-  const gateway = { host: HOST, port, limits: { requestsPerMinute: REQUESTS_PER_MINUTE } };
   const configure = (defaults) => {
+    const gateway = {
+      limits: { requestsPerMinute: REQUESTS_PER_MINUTE, ...limits },
+      ...settings,
+    };
     // As a whole: nobody reads a half of it.
-    writeFileSync(`${config}.new`, JSON.stringify({ agents: { defaults }, gateway }));
+    writeFileSync(`${config}.new`, JSON.stringify({ agents: { defaults }, gateway, ...rest }));
     renameSync(`${config}.new`, config);
   };
   configure(agent);
@@ -46,7 +62,9 @@ export async function runGateway({ home, agent, node = process.execPath, env = {
   const isRunning = () => child.exitCode === null && child.signalCode === null;
   const start = async () => {
     output = "";
-    child = spawn(node, [BIN, "--config", config, "up"], {
+    const at = ["--host", host, "--port", String(port)];
+    const [command, ...args] = [...under, node, BIN, "--config", config, "up", ...at];
+    child = spawn(command, args, {
       cwd: home,
       env: { PATH: process.env.PATH, HOME: home, PLUGBOARD_HOME: home, ...env },
       stdio: ["ignore", "pipe", "pipe"],
@@ -60,7 +78,7 @@ export async function runGateway({ home, agent, node = process.execPath, env = {
       });
     }
     const deadline = performance.now() + READY_MS;
-    while (!(await isReady(port))) {
+    while (!(await isReady(host, port))) {
       if (!isRunning()) {
         throw new Error(`the gateway ended before it was ready:\n${output}`);
       }
@@ -86,7 +104,10 @@ export async function runGateway({ home, agent, node = process.execPath, env = {
 
   await start();
   return {
-    url: `http://${HOST}:${port}/mcp`,
+    url: `http://${host}:${port}/mcp`,
+    host,
+    home,
+    env,
     config,
     port,
     token: readFileSync(join(home, "gateway", "token"), "utf8").trim(),
@@ -129,9 +150,9 @@ async function listenOnce(wanted) {
 }
 
 /** Resolves to whether `/readyz` says so. */
-function isReady(port) {
+function isReady(host, port) {
   return new Promise((resolve) => {
-    const asked = request({ host: HOST, port, path: "/readyz", agent: false }, (response) => {
+    const asked = request({ host, port, path: "/readyz", agent: false }, (response) => {
       response.resume();
       resolve(response.statusCode === 200);
     });

@@ -36,7 +36,7 @@ async function measureCpu(place) {
   const gateway = await open(place, { servers: { one: server(1) } });
   try {
     const load = await connect(gateway);
-    const [rounds, calls] = isQuick ? [4, 5000] : [6, 10_000];
+    const [rounds, calls] = isQuick ? [4, 5000] : [6, 40_000];
     await load.run(2 * calls);
     const without = [];
     const withReader = [];

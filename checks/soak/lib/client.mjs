@@ -1,8 +1,9 @@
-// The clients of the gateway: each lane makes one call at a time over its own keep-alive connection and says what
+// The clients of the gateway, or of a balancer before several: each lane makes one call at a time over its own keep-alive connection and says what
 // came of it. Nothing is ever sent twice.
 
 import { Agent, request } from "node:http";
 
+const HOST = "127.0.0.1";
 const LEGACY = "2025-11-25";
 const MODERN = "2026-07-28";
 const META = "io.modelcontextprotocol/";
@@ -11,7 +12,7 @@ const INFO = { name: "soak", version: "1.0.0" };
 const ANSWER_MS = 60_000;
 
 /** A legacy session, made once. Resolves to the headers of all further requests, and the tools that count. */
-export async function openSession({ port, token }) {
+export async function openSession({ host = HOST, port, token }) {
   const agent = new Agent({ keepAlive: true });
   const headers = { Authorization: `Bearer ${token}` };
   const message = {
@@ -19,16 +20,16 @@ export async function openSession({ port, token }) {
     method: "initialize",
     params: { protocolVersion: LEGACY, capabilities: {}, clientInfo: INFO },
   };
-  const first = await post({ port, agent, headers }, message);
+  const first = await post({ host, port, agent, headers }, message);
   if (first.status !== 200) throw new Error(`initialize: HTTP ${first.status} ${first.body}`);
   const session = {
     ...headers,
     "Mcp-Protocol-Version": LEGACY,
     "Mcp-Session-Id": first.headers["mcp-session-id"],
   };
-  await post({ port, agent, headers: session }, { method: "notifications/initialized" });
+  await post({ host, port, agent, headers: session }, { method: "notifications/initialized" });
   const listed = await post(
-    { port, agent, headers: session },
+    { host, port, agent, headers: session },
     { id: 2, method: "tools/list", params: {} },
   );
   agent.destroy();
@@ -38,7 +39,7 @@ export async function openSession({ port, token }) {
 }
 
 /** One lane. `session` is undefined for a client of 2026-07-28, which has none. */
-export function openLane({ port, token, session, tool }) {
+export function openLane({ host = HOST, port, token, session, tool }) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const headers = session ?? {
     Authorization: `Bearer ${token}`,
@@ -62,7 +63,7 @@ export function openLane({ port, token, session, tool }) {
       const params = { name: tool, arguments: { number }, ...meta };
       try {
         const message = { id: number, method: "tools/call", params };
-        return judge(await post({ port, agent, headers }, message), number);
+        return judge(await post({ host, port, agent, headers }, message), number);
       } catch (error) {
         if (error.code === "ECONNREFUSED") return { kind: "unsent" };
         return { kind: "broken", text: error.message };
@@ -108,11 +109,11 @@ function answerIn({ headers, body }, id) {
   return own.length === 1 ? own[0] : undefined;
 }
 
-function post({ port, agent, headers }, message) {
+function post({ host, port, agent, headers }, message) {
   return new Promise((resolve, reject) => {
     const body = JSON.stringify({ jsonrpc: "2.0", ...message });
     const sent = request({
-      host: "127.0.0.1",
+      host,
       port,
       path: "/mcp",
       method: "POST",

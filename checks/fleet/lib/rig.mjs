@@ -1,0 +1,174 @@
+// One run of the rig: its directory, the engines, which are started with the first part that needs them, and fleets of gateways before
+// the server that counts. Whatever it starts has a marker in its environment, and is gone when it closes.
+
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { endAll } from "../../lib/processes.mjs";
+import { freePorts, runGateway } from "../../lib/run-gateway.mjs";
+import { openLane, openSession } from "../../soak/lib/client.mjs";
+import { startHaproxy, startNginx } from "./balancers.mjs";
+import { startPostgres, startValkey } from "./engines.mjs";
+import { startProvider } from "./sign-in.mjs";
+import { endPrograms, Program, takesConnections } from "./programs.mjs";
+
+const HOST = "127.0.0.1";
+const UPSTREAM = fileURLToPath(new URL("../upstream.mjs", import.meta.url));
+const MARKER = "PLUGBOARD_FLEET";
+export const KEY = "a key of the rig that is long enough";
+/** Of every second lane. */
+const SESSIONS = 4;
+
+export async function openRig() {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "plugboard-fleet-")));
+  const env = { PATH: process.env.PATH, HOME: root, LANG: "C", [MARKER]: root };
+  let postgres;
+  let valkey;
+  const providers = [];
+  let names = 0;
+  const nextName = () => {
+    names += 1;
+    return String(names);
+  };
+  const rig = {
+    root,
+    env,
+    postgres() {
+      postgres ??= startPostgres({ root, env });
+      return postgres;
+    },
+    valkey() {
+      valkey ??= startValkey({ root, env });
+      return valkey;
+    },
+    /** The server that counts. */
+    async startUpstream() {
+      const file = join(root, `executions-${nextName()}`);
+      const port = await freePorts(1);
+      const words = [process.execPath, UPSTREAM, String(port), file];
+      const program = new Program(words, { env }, () => takesConnections(HOST, port));
+      await program.start();
+      return {
+        program,
+        url: (ms) => `http://${HOST}:${port}/mcp?ms=${ms}`,
+        executions: () =>
+          readFileSync(file, "utf8")
+            .split("\n")
+            .filter((line) => line !== "")
+            .map((line) => {
+              const [number, replica] = line.split(" ");
+              return { number: Number(number), replica: Number(replica) };
+            }),
+        close: () => program.end("SIGKILL"),
+      };
+    },
+    /** Of a server that needs a sign-in: its `url`, and what the fixture of the tests has besides. */
+    async startProvider(options) {
+      const provider = await startProvider(options);
+      providers.push(provider);
+      return provider;
+    },
+    /** `shared` is the block of that name. Undefined: each has files of its own. */
+    startFleet: (given) => startFleet({ root, env, name: nextName(), ...given }),
+    startHaproxy: (fleet) => startHaproxy({ root, env, gateways: fleet.gateways }),
+    startNginx: (fleet) => startNginx({ root, env, gateways: fleet.gateways }),
+    /** `gateway.shared` with both engines and a new database, which is `database`. */
+    async newShared({ withValkey = true, isWatched = false, ...more } = {}) {
+      const engine = await rig.postgres();
+      const database = engine.newDatabase();
+      const fast = withValkey ? await rig.valkey() : undefined;
+      const settings = isWatched ? fast?.newWatchedSettings() : fast?.newSettings();
+      const shared = {
+        postgres: { url: engine.urlOf(database) },
+        ...(settings && { valkey: settings }),
+        keys: ["${FLEET_KEY}"],
+        replica: { url: "http://${REPLICA_ADDRESS}" },
+        ...more,
+      };
+      return { database, shared };
+    },
+    async close() {
+      endPrograms();
+      endAll(`${MARKER}=${root}`);
+      await Promise.all(providers.map((provider) => provider.close()));
+      rmSync(root, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+    },
+  };
+  return rig;
+}
+
+/** So many gateways with one configuration, each as if on a machine of its own. */
+async function startFleet({
+  root,
+  env,
+  name,
+  count,
+  servers,
+  rest,
+  shared,
+  limits,
+  settings = {},
+  more = () => ({}),
+}) {
+  const first = await freePorts(count);
+  const start = (at) => {
+    const home = join(root, `fleet-${name}`, String(at + 1));
+    mkdirSync(home, { recursive: true });
+    return runGateway({
+      home,
+      port: first + at,
+      agent: { mcp: { servers } },
+      rest,
+      limits,
+      settings: { behindProxy: true, ...settings, ...(shared && { shared }) },
+      env: {
+        ...env,
+        HOME: home,
+        PLUGBOARD_HOME: home,
+        REPLICA: String(at),
+        REPLICA_ADDRESS: `${HOST}:${first + at}`,
+        FLEET_KEY: KEY,
+      },
+      ...more(at),
+    });
+  };
+  // The first one makes the tables.
+  const gateways = [await start(0)];
+  gateways.push(
+    ...(await Promise.all(Array.from({ length: count - 1 }, (_, at) => start(at + 1)))),
+  );
+  return {
+    gateways,
+    token: gateways[0].token,
+    /** Seconds of processor time that all of them have used. */
+    cpu: () => gateways.reduce((sum, gateway) => sum + cpuOf(gateway.pid()), 0),
+    close: () => Promise.all(gateways.map((gateway) => gateway.kill())),
+  };
+}
+
+/** The entry of the server that counts. */
+export function countServer(upstream, ms, more = {}) {
+  return { count: { url: upstream.url(ms), headers: { "X-Replica": "${REPLICA}" }, ...more } };
+}
+
+/** Half of them with sessions of 2025-11-25, which are made once, half without. */
+export async function openLanes({ host = HOST, port, token, count, server = "count" }) {
+  const sessions = [];
+  for (let at = 0; at < Math.min(SESSIONS, count); at += 1) {
+    sessions.push(await openSession({ host, port, token }));
+  }
+  const tool = `${server}__count`;
+  return Array.from({ length: count }, (_, index) => {
+    const session = index % 2 === 0 ? sessions[(index / 2) % sessions.length].headers : undefined;
+    return openLane({ host, port, token, session, tool });
+  });
+}
+
+/** Seconds of processor time that a process has used. Linux counts hundredths. */
+function cpuOf(pid) {
+  const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+  const [, user, system] =
+    /^(?:\S+ ){11}(\d+) (\d+)/.exec(stat.slice(stat.lastIndexOf(")") + 2)) ?? [];
+  return (Number(user) + Number(system)) / 100;
+}

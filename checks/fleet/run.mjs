@@ -1,0 +1,82 @@
+// `npm run fleet`: gateways on a shared state under load and under faults, each part with a figure, its goal and a verdict. Fails where
+// a goal is missed.
+
+import { loadavg } from "node:os";
+import { fileURLToPath } from "node:url";
+import { runChecks } from "../lib/checks.mjs";
+import { table } from "../lib/evidence.mjs";
+import { npm } from "../lib/own-packages.mjs";
+import { installPrograms, versions } from "./lib/programs.mjs";
+import { openRig } from "./lib/rig.mjs";
+import { cutOff, oneRedemption, tokenRevoked } from "./parts/agreement.mjs";
+import { killed, postgresStopped, restarted, valkeyKilled } from "./parts/faults.mjs";
+import { cpuBound, latencyBound, sharedCost } from "./parts/speed.mjs";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+
+const PARTS = [
+  ["latency: 1 to 4 gateways, a tool of 50 ms", latencyBound],
+  ["processor: 1 to 4 gateways, a tool that answers at once", cpuBound],
+  ["cost: shared state against files", sharedCost],
+  ["kill -9 of one of three, behind HAProxy", killed("Haproxy")],
+  ["kill -9 of one of three, behind nginx", killed("Nginx")],
+  ["rolling restart of three, behind HAProxy", restarted("Haproxy")],
+  ["rolling restart of three, behind nginx", restarted("Nginx")],
+  ["Valkey killed, another primary by Sentinel", valkeyKilled],
+  ["PostgreSQL stopped for a minute", postgresStopped],
+  ["one sign-in that has expired, eight gateways", oneRedemption],
+  ["token revoked at one, seen by all", tokenRevoked],
+  ["cut off from both engines", cutOff],
+];
+
+/** The short form shows that a part works; its figures say little. */
+const isShort = process.env.FLEET_SHORT === "1";
+const seconds = (full) => (isShort ? Math.max(2, full / 5) : full) * 1_000;
+
+/** What the parts found, for the page. */
+const found = [];
+
+await runChecks({
+  who: "fleet",
+  script: "fleet",
+  checks: PARTS.map(([name, part]) => ({ name, run: (rig) => runPart(name, part, rig) })),
+  prepare({ build }) {
+    installPrograms();
+    if (build) npm({ who: "fleet", what: "building the project", cwd: ROOT }, ["run", "build"]);
+  },
+  openRig,
+  versions,
+  textOf: (_, head) => pageText(head),
+});
+
+/** Throws where a goal is missed. */
+async function runPart(name, part, rig) {
+  const load = loadavg()[0];
+  const results = await part(rig, { seconds, isShort });
+  const judged = results.filter(({ claim }) => claim !== undefined);
+  const notes = results.flatMap(({ note }) => note ?? []);
+  const lines = judged.map(
+    ({ claim, figure, goal, isMet }) =>
+      `  ${isMet ? "met   " : "MISSED"}  ${claim}: ${figure}; goal: ${goal}`,
+  );
+  process.stdout.write(`${name}\n${[...lines, ...notes.map((each) => `  ${each}`)].join("\n")}\n`);
+  found.push({ name, load, judged, notes });
+  const missed = judged.filter(({ isMet }) => !isMet).length;
+  if (missed > 0) throw new Error(`${missed} of ${judged.length} goals missed`);
+}
+
+function pageText(head) {
+  const rows = found.flatMap(({ name, load, judged }) =>
+    judged.map(({ claim, figure, goal, isMet }, at) => [
+      at === 0 ? name : "",
+      claim,
+      figure,
+      goal,
+      isMet ? "met" : "**missed**",
+      at === 0 ? load.toFixed(1) : "",
+    ]),
+  );
+  const notes = found.flatMap((each) => each.notes.map((note) => `- ${each.name}: ${note}`));
+  const header = ["part", "what", "figure", "goal", "", "load before"];
+  return [head, table(header, rows), ...(notes.length > 0 ? [notes.join("\n")] : [])].join("\n\n");
+}
