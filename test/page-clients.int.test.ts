@@ -141,7 +141,7 @@ describeInBrowser("clients in the page", (browser) => {
     expect(await page.content()).not.toContain(token);
     const row = page.getByRole("row").filter({ hasText: "files/read_*" });
     expect(await row.textContent()).toContain("no resources or prompts");
-    await expect.poll(() => row.textContent()).toMatch(/now|\d+ s ago/);
+    await expect.poll(() => row.textContent()).toMatch(/now|\d+ (s|min) ago/);
     await page.getByRole("button", { name: "Revoke ci" }).click();
     await page.getByRole("button", { name: "Keep it" }).click();
     expect(await row.count()).toBe(1);

@@ -332,7 +332,7 @@ export interface GatewayToken {
   /** Milliseconds since the epoch. */
   createdAt: number;
   expiresAt?: number;
-  /** To the minute. */
+  /** At most a minute before its last use: not every use is noted. */
   lastUsedAt?: number;
 }
 

@@ -176,10 +176,10 @@ export class TokenRows implements TokenStore {
   }
 
   #noteUse(id: string): void {
-    const minute = Math.floor(this.#options.clock.now() / NOTE_EVERY) * NOTE_EVERY;
-    if (this.#noted.get(id) === minute) return;
-    this.#noted.set(id, minute);
-    this.#used.set(id, minute);
+    const now = this.#options.clock.now();
+    if (Math.abs(now - (this.#noted.get(id) ?? -Infinity)) < NOTE_EVERY) return;
+    this.#noted.set(id, now);
+    this.#used.set(id, now);
     this.#timer ??= this.#options.clock.later(NOTE_AFTER, () => this.#note());
   }
 

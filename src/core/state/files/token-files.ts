@@ -55,7 +55,7 @@ export class TokenFiles implements TokenStore {
   #versions = "";
   #lastLook = -Infinity;
   readonly #used = new Map<string, number>();
-  /** The last minute of each that is noted, or about to be. */
+  /** When the use of each was last noted, or is about to be. */
   readonly #noted = new Map<string, number>();
   #timer: Timer | undefined;
   #noting: Promise<void> = Promise.resolve();
@@ -189,10 +189,9 @@ export class TokenFiles implements TokenStore {
   }
 
   #noteUse(id: string, now: number): void {
-    const minute = Math.floor(now / NOTE_EVERY) * NOTE_EVERY;
-    if (this.#noted.get(id) === minute) return;
-    this.#noted.set(id, minute);
-    this.#used.set(id, minute);
+    if (Math.abs(now - (this.#noted.get(id) ?? -Infinity)) < NOTE_EVERY) return;
+    this.#noted.set(id, now);
+    this.#used.set(id, now);
     this.#timer ??= this.#options.clock.later(NOTE_AFTER, () => this.#note());
   }
 
