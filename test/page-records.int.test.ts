@@ -122,6 +122,12 @@ describeInBrowser("records in the page", (browser) => {
     await viewer.page.getByText("Calls do not start it again.").waitFor();
     await page.getByRole("button", { name: "Start", exact: true }).click();
     await page.getByRole("button", { name: "Restart" }).waitFor();
+    const times = page.getByLabel("Lines, the latest last").locator("time");
+    const written = async (): Promise<(string | null)[]> =>
+      Promise.all((await times.all()).map((time) => time.getAttribute("datetime")));
+    await expect.poll(async () => new Set(await written()).size).toBeGreaterThan(1);
+    const shown = await written();
+    expect(shown).toEqual(shown.toSorted((a, b) => Date.parse(a ?? "") - Date.parse(b ?? "")));
     await page.goto(`${rig.origin}/ui/#/servers/default%2Fneedy`);
     await expect
       .poll(() => page.getByLabel("States, the latest first").allTextContents())

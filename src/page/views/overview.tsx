@@ -98,6 +98,11 @@ function Servers(): VNode {
           <li key={serverKey(server)}>
             <a href={linkTo("servers", serverKey(server))}>{server.name}</a>
             <State state={server.state} />
+            {server.state === "ready" && (
+              <small>
+                {server.tools === 1 ? "1 tool" : `${server.tools.toLocaleString()} tools`}
+              </small>
+            )}
             {server.why && server.state !== "needs-auth" && (
               <small>
                 <Foreign text={server.why} most={200} />

@@ -2,6 +2,7 @@
 // writes.
 
 import type { VNode } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import type { PageRequests } from "../../serve/gateway/page/wire.ts";
 import { GatewayError } from "../gateway.ts";
 import { useAsked } from "../parts/asked.tsx";
@@ -154,15 +155,30 @@ function Tools({ agent, server }: Named): VNode | null {
 
 function Written({ server }: { server: string }): VNode {
   const own = lines.value.filter((line) => line.server === server).slice(-MOST_LINES);
+  const list = useRef<HTMLOListElement>(null);
+  const isAtEnd = useRef(true);
+  // New lines come at the end, as in a terminal. Whoever has scrolled back stays where they are.
+  useLayoutEffect(() => {
+    if (list.current !== null && isAtEnd.current)
+      list.current.scrollTop = list.current.scrollHeight;
+  });
   return (
     <section aria-labelledby="written">
       <h2 id="written">What it writes</h2>
       {own.length === 0 ? (
         <p class="quiet">Nothing yet, to stderr or as log messages.</p>
       ) : (
-        <ol class="written" aria-label="Lines, the latest first" tabIndex={0}>
-          {own.toReversed().map(({ at, level, text }, index) => (
-            <li key={`${at} ${own.length - index}`} class={level}>
+        <ol
+          ref={list}
+          class="written"
+          aria-label="Lines, the latest last"
+          tabIndex={0}
+          onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {
+            isAtEnd.current = scrollHeight - scrollTop - clientHeight < 4;
+          }}
+        >
+          {own.map(({ at, level, text }, index) => (
+            <li key={`${at} ${index}`} class={level}>
               <time dateTime={new Date(at).toISOString()}>{new Date(at).toLocaleTimeString()}</time>{" "}
               <Foreign text={text} />
             </li>

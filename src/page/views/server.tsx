@@ -79,10 +79,8 @@ export function Server({ id }: { id: string }): VNode {
         )}
         <dt>Agent</dt>
         <dd>{agent}</dd>
-        <dt>Protocol</dt>
-        <dd>
-          {transport} {server.protocolVersion}
-        </dd>
+        <dt>Transport</dt>
+        <dd>{transport}</dd>
         {server.pid !== undefined && (
           <>
             <dt>Process</dt>

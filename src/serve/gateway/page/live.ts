@@ -396,12 +396,11 @@ function serverFacts(
   };
 }
 
-type StateFacts = Pick<ServerFacts, "state" | "at" | "why" | "remedy" | "protocolVersion">;
+type StateFacts = Pick<ServerFacts, "state" | "at" | "why" | "remedy">;
 
 function stateFacts(state: ServerState): StateFacts {
   switch (state.kind) {
     case "ready":
-      return { state: state.kind, at: state.since, protocolVersion: state.protocolVersion };
     case "starting":
       return { state: state.kind, at: state.since };
     case "backoff":

@@ -93,7 +93,6 @@ export interface ServerFacts {
   why?: string;
   remedy?: string;
   pid?: number;
-  protocolVersion?: string;
   tools: number;
   hiddenByRules: number;
   promptTokens: number;
