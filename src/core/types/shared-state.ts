@@ -278,7 +278,8 @@ export interface Delay {
 
 /**
  * How often something may happen, by everybody together. What is counted may be lost: it only lets a minute's worth
- * pass once more. Never rejects: while the store is down, each process limits what it does itself. With files, each
+ * pass once more. While more than half of a bucket is left, a process may take some of it ahead, a hundredth at a time, and must use
+ * it within a second or give it back: so no more is allowed than the bucket holds and what it gets in a second. Never rejects: while the store is down, each process limits what it does itself. With files, each
  * process always does.
  */
 export interface Limits {

@@ -143,9 +143,11 @@ export class AuditRows implements AuditTrail {
           `with bumped as (update plugboard_revisions set revision = revision + 1
               where topic = 'audit' returning revision)
             insert into plugboard_audit select id, revision, line
-              from unnest($1::uuid[], $2::text[]) given (id, line), bumped
+              from unnest(string_to_array($1, ',')::uuid[], string_to_array($2, e'\\n')) given (id, line),
+                bumped
               on conflict (id) do nothing`,
-          [lines.map(({ id }) => id), lines.map(({ line }) => line)],
+          // As one text each: for a list, the driver would have to look at every quotation mark.
+          [lines.map(({ id }) => id).join(","), lines.map(({ line }) => line).join("\n")],
         );
       }
       done();

@@ -1,5 +1,6 @@
-// Limits that all replicas count together, in Valkey: one script for all buckets of a call, by the engine's clock. Without
-// Valkey, and while it is away, each replica allows its part of what all of them may do together.
+// Limits that all replicas count together, in Valkey: one script for all buckets of a call, by the engine's clock. While a limit is
+// far away, the script gives some for the next calls too. Without Valkey, and while it is away, each replica allows its part of
+// what all of them may do together.
 
 import { randomUUID } from "node:crypto";
 import type { Delay, Leave, LimitBucket, Limits } from "../../types/shared-state.ts";
@@ -9,6 +10,7 @@ import { errorMessage } from "../../../util/error-message.ts";
 import { oneLine } from "../../../util/text.ts";
 import type { LocalLimits } from "../local-limits.ts";
 import { driver, type ImportOptional, readTlsFiles } from "./driver.ts";
+import { KEPT_MS, Stock } from "./stock.ts";
 
 /** A call waits for this. */
 const ANSWER_MS = 500;
@@ -20,14 +22,15 @@ const DEFAULT_SENTINEL_PORT = 26_379;
 
 /** In a cluster, all are in one place: a call takes from several in one step. */
 const PREFIX = "{plugboard}:limit:";
-/** Is taken from to see whether it answers and can be written to. */
-const PROBE = { key: "probe", perMinute: 1_000_000 };
+/** Is taken from to see whether it answers and can be written to; that it refuses is an answer. */
+const PROBE = { key: "probe", perMinute: 1 };
 
 /**
- * KEYS: the buckets of all calls that ask at once. ARGV: for each call how many of them are its own, its longest wait, and how many
- * a minute for each. A call takes one of each, or none if one needs longer; the next one finds what it left. A bucket that is not
- * there is full, and one that has become full is forgotten. Returns for each call whether it was refused, and the waits.
- * After a failover, the clock may be behind the one that a bucket was written by: then no time has passed.
+ * KEYS: the buckets of all who ask at once. ARGV: for each of them how many buckets are its own, how many it takes of each (1 for a
+ * call, 0 to have some in stock), its longest wait, how many more of each it would like, and how many a minute for each. A call
+ * takes one of each, or none if one needs longer; the next one finds what it left. More are given if each bucket stays half full.
+ * A bucket that is not there is full, and one that has become full is forgotten. Returns for each whether it was refused, how many
+ * more it got, and the waits. After a failover, the clock may be behind the one that a bucket was written by: then no time has passed.
  */
 const TAKE = `
 local time = redis.call('TIME')
@@ -35,28 +38,40 @@ local now = time[1] * 1000 + time[2] / 1000
 local levels, rates, used, answer = {}, {}, {}, {}
 local first, arg = 0, 1
 while arg <= #ARGV do
-  local count, longest = tonumber(ARGV[arg]), tonumber(ARGV[arg + 1])
-  local mark = #answer + 1
-  answer[mark] = 0
+  local count, own = tonumber(ARGV[arg]), tonumber(ARGV[arg + 1])
+  local longest, more = tonumber(ARGV[arg + 2]), tonumber(ARGV[arg + 3])
+  local refused, mark = 0, #answer + 1
   for at = 1, count do
-    local key, rate = KEYS[first + at], tonumber(ARGV[arg + 1 + at])
+    local key, rate = KEYS[first + at], tonumber(ARGV[arg + 3 + at])
     if not levels[key] then
       local held = redis.call('HMGET', key, 'left', 'at')
       levels[key] = rate
-      if held[1] then levels[key] = math.min(rate, held[1] + math.max(0, now - held[2]) * rate / 60000) end
+      if held[1] then levels[key] = held[1] + math.max(0, now - held[2]) * rate / 60000 end
       used[#used + 1] = key
     end
     rates[key] = rate
-    local left, wait = levels[key], 0
-    if left < 0.999999 then wait = math.ceil((1 - left) * 60000 / rate) end
-    if wait > longest then answer[mark] = 1 end
-    answer[mark + at] = wait
-    levels[key] = left - 1
+    local left, wait = math.min(rate, levels[key]), 0
+    if own > 0 and left < 0.999999 then wait = math.ceil((1 - left) * 60000 / rate) end
+    if wait > longest then refused = 1 end
+    answer[mark + 1 + at] = wait
+    levels[key] = left - own
   end
-  if answer[mark] == 1 then
-    for at = 1, count do levels[KEYS[first + at]] = levels[KEYS[first + at]] + 1 end
+  for at = 1, count do
+    local key = KEYS[first + at]
+    if refused == 1 then levels[key] = levels[key] + own end
+    levels[key] = levels[key] - more
   end
-  first, arg = first + count, arg + 2 + count
+  local given = more
+  for at = 1, count do
+    local key = KEYS[first + at]
+    if refused == 1 or levels[key] < rates[key] / 2 then given = 0 end
+  end
+  for at = 1, count do
+    local key = KEYS[first + at]
+    levels[key] = levels[key] + more - given
+  end
+  answer[mark], answer[mark + 1] = refused, given
+  first, arg = first + count, arg + 4 + count
 end
 for _, key in ipairs(used) do
   local left, rate = levels[key], rates[key]
@@ -66,9 +81,10 @@ end
 return answer
 `;
 
+/** KEYS: the buckets. ARGV: how many come back to each. */
 const GIVE_BACK = `
-for _, key in ipairs(KEYS) do
-  if redis.call('EXISTS', key) == 1 then redis.call('HINCRBYFLOAT', key, 'left', 1) end
+for at, key in ipairs(KEYS) do
+  if redis.call('EXISTS', key) == 1 then redis.call('HINCRBYFLOAT', key, 'left', ARGV[at]) end
 end
 return 0
 `;
@@ -121,13 +137,17 @@ export interface ValkeyLimitsOptions {
   local: LocalLimits;
   /** How many replicas live. */
   replicas: () => number;
-  clock: Pick<Clock, "later">;
+  clock: Pick<Clock, "later" | "monotonic">;
 }
 
-/** A call that has not been sent yet. */
+/** What has not been sent yet. */
 interface Asking {
   buckets: readonly LimitBucket[];
+  /** 1 for a call, 0 for what the next calls may need. */
+  own: 0 | 1;
   longestWait: number;
+  /** How many of each for the stock. */
+  more: number;
   resolve: (delay: undefined | Delay) => void;
   reject: (error: unknown) => void;
 }
@@ -140,6 +160,8 @@ export class ValkeyLimits implements Limits {
   /** Why it cannot be reached, and what tries it again: calls do not wait for that. */
   #away: { why: string; probe: Timer } | undefined;
   #asking: Asking[] = [];
+  readonly #stock = new Stock();
+  #tidier: Timer | undefined;
   /** Why no connection can be made: those who wait for one are told only that there is none. */
   #cause: unknown;
   #isClosed = false;
@@ -181,6 +203,8 @@ export class ValkeyLimits implements Limits {
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
       enableAutoPipelining: true,
+      // Those of a turn of the event loop are one command already, and must not wait for one that is under way.
+      autoPipeliningIgnoredCommands: ["plugboardTake"],
       retryStrategy: (tries: number) => Math.min(100 * tries, RETRY_MS),
     });
     const limits = new ValkeyLimits(where, client, options);
@@ -193,16 +217,21 @@ export class ValkeyLimits implements Limits {
     return this.#away?.why;
   }
 
-  take(buckets: readonly LimitBucket[], longestWait: number): Promise<undefined | Delay> {
-    return this.#take(buckets, longestWait);
+  take(
+    buckets: readonly LimitBucket[],
+    longestWait: number,
+  ): undefined | Promise<undefined | Delay> {
+    const now = this.#options.clock.monotonic();
+    if (this.#away !== undefined || !this.#stock.take(buckets, now)) {
+      return this.#take(buckets, longestWait);
+    }
+    for (const bucket of buckets) if (this.#stock.isLow(bucket)) this.#fill(bucket);
+    return undefined;
   }
 
   giveBack(buckets: readonly LimitBucket[]): void {
     if (this.#away !== undefined) return this.#options.local.giveBack(this.#parts(buckets));
-    const keys = buckets.map(({ key }) => PREFIX + key);
-    this.#client
-      .plugboardGiveBack(keys.length, ...keys)
-      .catch((error: unknown) => this.#onFailed(error));
+    this.#giveBack(buckets.map(({ key }) => [key, 1]));
   }
 
   async enter(key: string, most: number): Promise<Leave | undefined> {
@@ -227,6 +256,7 @@ export class ValkeyLimits implements Limits {
     this.#isClosed = true;
     this.#away?.probe.cancel();
     this.#renewer?.cancel();
+    this.#tidier?.cancel();
     this.#client.disconnect();
   }
 
@@ -258,10 +288,26 @@ export class ValkeyLimits implements Limits {
     return this.#options.local.take(this.#parts(buckets), longestWait);
   }
 
-  /** Calls that ask in the same turn of the event loop go together: one command costs more than what it does. */
-  #ask(buckets: readonly LimitBucket[], longestWait: number): Promise<undefined | Delay> {
+  #fill(bucket: LimitBucket): void {
+    this.#ask([bucket], 0, 0).catch((error: unknown) => this.#onFailed(error));
+  }
+
+  #giveBack(counts: readonly (readonly [string, number])[]): void {
+    const keys = counts.map(([key]) => PREFIX + key);
+    this.#client
+      .plugboardGiveBack(keys.length, ...keys, ...counts.map(([, count]) => count))
+      .catch((error: unknown) => this.#onFailed(error));
+  }
+
+  /** Those who ask in the same turn of the event loop go together: one command costs more than what it does. */
+  #ask(
+    buckets: readonly LimitBucket[],
+    longestWait: number,
+    own: 0 | 1 = 1,
+  ): Promise<undefined | Delay> {
     return new Promise((resolve, reject) => {
-      this.#asking.push({ buckets, longestWait, resolve, reject });
+      const more = this.#stock.beginFilling(buckets, this.#options.clock.monotonic());
+      this.#asking.push({ buckets, own, longestWait, more, resolve, reject });
       if (this.#asking.length === 1) setImmediate(() => void this.#send());
     });
   }
@@ -270,22 +316,37 @@ export class ValkeyLimits implements Limits {
     const asking = this.#asking;
     this.#asking = [];
     const keys = asking.flatMap(({ buckets }) => buckets.map(({ key }) => PREFIX + key));
-    const given = asking.flatMap(({ buckets, longestWait }) => [
+    const given = asking.flatMap(({ buckets, own, longestWait, more }) => [
       buckets.length,
+      own,
       longestWait,
+      more,
       ...buckets.map(({ perMinute }) => perMinute),
     ]);
+    const asked = this.#options.clock.monotonic();
     try {
       const answer = (await this.#client.plugboardTake(keys.length, ...keys, ...given)) as number[];
       let from = 0;
-      for (const { buckets, resolve } of asking) {
-        const to = from + 1 + buckets.length;
-        resolve(delayIn(answer.slice(from, to)));
+      for (const { buckets, more, resolve } of asking) {
+        const to = from + 2 + buckets.length;
+        const [isRefused, got = 0, ...waits] = answer.slice(from, to).map(Number);
+        if (more > 0) this.#stock.endFilling(buckets, got, asked);
+        resolve(delayIn(isRefused === 1, waits));
         from = to;
       }
+      this.#tidier ??= this.#stock.isEmpty ? undefined : this.#tidyLater();
     } catch (error) {
+      this.#stock.clear();
       for (const { reject } of asking) reject(error);
     }
+  }
+
+  #tidyLater(): Timer {
+    return this.#options.clock.later(KEPT_MS, () => {
+      const old = [...this.#stock.removeOld(this.#options.clock.monotonic())];
+      if (old.length > 0 && this.#away === undefined) this.#giveBack(old);
+      this.#tidier = this.#stock.isEmpty ? undefined : this.#tidyLater();
+    });
   }
 
   #parts(buckets: readonly LimitBucket[]): LimitBucket[] {
@@ -294,6 +355,8 @@ export class ValkeyLimits implements Limits {
 
   #onFailed(error: unknown): void {
     if (this.#isClosed) return;
+    // Each replica has its part of the limits now, and nothing besides.
+    this.#stock.clear();
     const why = oneLine(errorMessage(this.#cause ?? error), 200).replace(/\.$/, "");
     const probe = this.#away?.probe ?? this.#options.clock.later(RETRY_MS, () => this.#probe());
     this.#away = { why, probe };
@@ -348,10 +411,9 @@ function ownParts(buckets: readonly LimitBucket[], replicas: number): LimitBucke
   }));
 }
 
-function delayIn(answer: readonly number[]): undefined | Delay {
-  const [isRefused, ...waits] = answer.map(Number);
-  if (isRefused === 0 && waits.every((wait) => wait === 0)) return undefined;
-  return { isRefused: isRefused === 1, waits };
+function delayIn(isRefused: boolean, waits: readonly number[]): undefined | Delay {
+  if (!isRefused && waits.every((wait) => wait === 0)) return undefined;
+  return { isRefused, waits };
 }
 
 interface Address {

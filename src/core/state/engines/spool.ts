@@ -19,6 +19,7 @@ const SUFFIX = ".jsonl";
 const SURELY_GONE_MS = 60 * 60_000;
 const MOST_FILES = 64;
 const NEWLINE = 0x0a;
+const TIME = /"time":"([^"]+)"/;
 
 export interface SpooledLine {
   /** A UUID of version 7: those of later lines are greater. */
@@ -29,14 +30,20 @@ export interface SpooledLine {
 /** One file. Lines are taken from its beginning. */
 export class SpoolFile {
   readonly path: string;
-  readonly #name: string;
+  /** The part of the file's name in the id of each line: 42 bits of a hash. */
+  readonly #nameHigh: number;
+  readonly #nameLow: string;
   #position = 0;
+  /** Of the last line, with its hexadecimal digits: lines that follow each other are often of the same millisecond. */
+  #time = { text: "", digits: hex(0, 12) };
   /** Somebody may still write to it. */
   isOpen: boolean;
 
   constructor(directory: string, name: string, isOpen: boolean) {
     this.path = join(directory, name);
-    this.#name = name;
+    const hash = createHash("sha256").update(name).digest();
+    this.#nameHigh = hash.readUInt16BE(0) >>> 6;
+    this.#nameLow = hex((hash.readUIntBE(1, 5) / 64) >>> 0, 8);
     this.isOpen = isOpen;
   }
 
@@ -87,19 +94,25 @@ export class SpoolFile {
     }
   }
 
-  /** The time of the line, its place, and a part of the file's name. */
+  /** The time of the line, its place, and a part of the file's name. Every line that is sent pays for this. */
   #idOf(line: string, offset: number): string {
-    const [, time = ""] = /"time":"([^"]+)"/.exec(line) ?? [];
-    // A line that was damaged may tell of a year that has no room in an id.
-    const ms = Math.min(Math.max(0, Date.parse(time) || 0), 2 ** 48 - 1);
-    const name = createHash("sha256").update(this.#name).digest().readBigUInt64BE();
-    const place = (BigInt(offset) << 42n) | (name >> 22n);
-    const digits =
-      ms.toString(16).padStart(12, "0") +
-      ((0x7n << 12n) | (place >> 62n)).toString(16) +
-      ((0b10n << 62n) | (place & ((1n << 62n) - 1n))).toString(16);
-    return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+    const [, text = ""] = TIME.exec(line) ?? [];
+    if (text !== this.#time.text) this.#time = { text, digits: timeDigits(text) };
+    const { digits } = this.#time;
+    const place = hex((((2 << 20) | (offset & 0xf_ffff)) << 10) | this.#nameHigh, 8);
+    const start = `${digits.slice(0, 8)}-${digits.slice(8)}-7${hex(offset >>> 20, 3)}`;
+    return `${start}-${place.slice(0, 4)}-${place.slice(4)}${this.#nameLow}`;
   }
+}
+
+function timeDigits(text: string): string {
+  // A line that was damaged may tell of a year that has no room in an id.
+  return hex(Math.min(Math.max(0, Date.parse(text) || 0), 2 ** 48 - 1), 12);
+}
+
+/** The last bits of a number, as so many digits. */
+function hex(number: number, digits: number): string {
+  return (number < 0 ? number >>> 0 : number).toString(16).padStart(digits, "0");
 }
 
 export interface SpoolOptions {

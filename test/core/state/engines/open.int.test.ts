@@ -178,6 +178,67 @@ describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}
     expect(await one.limits.take(several.slice(2), 0)).toMatchObject({ isRefused: true });
   });
 
+  it("far from a limit, a call does not wait for Valkey; all together make no more than the limit", async () => {
+    const settings = await engines.newSettings();
+    const clock: Clock = { ...systemClock, monotonic: () => 0 };
+    const both = [await open(settings, { clock }), await open(settings, { clock })];
+    const bucket = [{ key: "ahead", perMinute: 1000 }];
+    const before = performance.now();
+    const [one, two] = both;
+    expect(await one?.limits.take(bucket, 0)).toBeUndefined();
+    expect(await two?.limits.take(bucket, 0)).toBeUndefined();
+    let taken = 2;
+    let atOnce = 0;
+    for (let refused = 0; refused < both.length;) {
+      refused = 0;
+      for (const { limits } of both) {
+        const delay = limits.take(bucket, 0);
+        if (delay === undefined) atOnce += 1;
+        if ((await delay) === undefined) taken += 1;
+        else refused += 1;
+      }
+    }
+    const refilled = Math.ceil(((performance.now() - before) * 1000) / 60_000);
+    expect(atOnce).toBeGreaterThan(100);
+    expect(taken).toBeGreaterThanOrEqual(1000);
+    expect(taken).toBeLessThanOrEqual(1000 + refilled);
+  });
+
+  it("what was taken ahead and not used goes back, and is nobody's while Valkey is away", async () => {
+    const settings = await engines.newSettings();
+    let now = 0;
+    const one = await open(settings, { clock: { ...systemClock, monotonic: () => now } });
+    const left = (key: string): number =>
+      Number(engines.valkeyCommand(settings, "hget", `{plugboard}:limit:${key}`, "left"));
+    await one.limits.take([{ key: "unused", perMinute: 100_000 }], 0);
+    expect(left("unused")).toBe(100_000 - 1 - 128);
+    now += 500;
+    await vi.waitFor(() => expect(left("unused")).toBe(100_000 - 1), SOON);
+    // As a process that was stopped for a while: it does not use what is old.
+    const bucket = [{ key: "old", perMinute: 100_000 }];
+    await one.limits.take(bucket, 0);
+    expect(one.limits.take(bucket, 0)).toBeUndefined();
+    now += 500;
+    expect(one.limits.take(bucket, 0)).toBeInstanceOf(Promise);
+    // A limit that is changed is another one, and a small one is counted call by call.
+    const small = [{ key: "old", perMinute: 3 }];
+    const answers = [1, 2, 3, 4].map(async () => one.limits.take(small, 0));
+    expect((await Promise.all(answers)).map((each) => each === undefined)).toEqual([
+      true,
+      true,
+      true,
+      false,
+    ]);
+    const large = [{ key: "away", perMinute: 400 }];
+    await one.limits.take(large, 0);
+    engines.valkey.freeze();
+    onTestFinished(() => engines.valkey.thaw());
+    await one.limits.take([{ key: "frozen too", perMinute: 1 }], 0);
+    const alone: unknown[] = [];
+    for (let at = 0; at < 401; at += 1) alone.push(await one.limits.take(large, 0));
+    expect(alone.filter((each) => each === undefined)).toHaveLength(400);
+  });
+
   it("a Valkey that hangs or ends is away, calls go on, and it is found again without a call", async () => {
     const one = await open(await engines.newSettings());
     engines.valkey.freeze();
