@@ -388,6 +388,18 @@ describe("servers that do not start", () => {
     expect(status.restarts).toBe(5);
   });
 
+  it("that logs its error as a message before it exits: the error is why", async () => {
+    const entry = {
+      jsonrpc: "2.0",
+      id: "1",
+      method: "log",
+      params: { level: 50, message: "no SID" },
+    };
+    const script = `console.log(${JSON.stringify(JSON.stringify(entry))}); process.exit(1)`;
+    const { board } = await besideHealthy({ command: process.execPath, args: ["-e", script] });
+    expect(statusOf(board, "bad").lastError).toBe("the server exited with code 1: Error: no SID");
+  });
+
   it("fails at first and then works", async () => {
     const directory = temporaryDirectory();
     const { board } = await besideHealthy(

@@ -37,12 +37,13 @@ class Stdin extends Writable {
   }
 }
 
-/** `junk`, `fatal` and `forSdk` collect what the transport tells its owner and the SDK. */
+/** `junk`, `log`, `fatal` and `forSdk` collect what the transport tells its owner and the SDK. */
 export function openTransport(maxMessageBytes = 1 << 20) {
   const clock = new ManualClock();
   const stdin = new Stdin();
   const stdout = new PassThrough();
   const junk: string[] = [];
+  const log: JsonObject[] = [];
   const fatal: PlugboardError[] = [];
   const forSdk: unknown[] = [];
   const transport = new StdioTransport({
@@ -54,6 +55,7 @@ export function openTransport(maxMessageBytes = 1 << 20) {
       max === undefined ? JSON.stringify(received) : excerpt(received, (text) => text, max),
     clock,
     onJunk: (line) => junk.push(line),
+    onLog: (entry) => log.push(entry),
     onFatal: (error) => fatal.push(error),
   });
   transport.onmessage = (message) => forSdk.push(message);
@@ -71,5 +73,5 @@ export function openTransport(maxMessageBytes = 1 << 20) {
     await settle();
     return { outcome, id: stdin.messages().at(-1)?.id as number };
   }
-  return { clock, stdin, stdout, junk, fatal, forSdk, transport, write, answer, call };
+  return { clock, stdin, stdout, junk, log, fatal, forSdk, transport, write, answer, call };
 }

@@ -14,7 +14,8 @@ import {
   type ExpectedEra,
   openConnection,
 } from "./connection/live-connection.ts";
-import { type FailureCause, findCause, withCause } from "./log/find-cause.ts";
+import { errorInEntry, type FailureCause, findCause, withCause } from "./log/find-cause.ts";
+import type { CauseName } from "./log/known-causes.ts";
 import { nodeRemedy } from "./log/node-version.ts";
 import { watchForQuestion } from "./log/question-watch.ts";
 import { StderrLog } from "../process/stderr-log.ts";
@@ -85,8 +86,15 @@ const EXIT_STATUS_GRACE_MS = 250;
 const MAX_DROPPED = 1000;
 /** What a server writes so soon after its start still belongs to it. */
 const LINES_AFTER_START = 10;
-/** How many dropped lines are kept, to find out why the server failed. */
-const KEPT_DROPPED = 40;
+/** How many dropped lines, and how many logged errors, are kept to find out why the server failed. */
+const KEPT_LINES = 40;
+
+/** What a server can lack and still run. */
+const MISSING: ReadonlySet<CauseName> = new Set([
+  "variable-missing",
+  "credential-missing",
+  "path-missing",
+]);
 
 const ONE_LINE =
   "each message must be a line of JSON in UTF-8 that ends with LF: report this to the server's author";
@@ -108,13 +116,15 @@ function stdioCarrier(
     redact,
   );
   const dropped: string[] = [];
+  /** Errors that the server sent as messages. */
+  const logged: string[] = [];
   let stopped = false;
   let establishedAt = 0;
   let linesBefore = 0;
   const broken = deferred<PlugboardError>();
   const drained = Promise.all([child.stdout, child.stderr].map(untilEnded));
   const cause = (): FailureCause | undefined => {
-    const lines = stderr.lines(linesBefore);
+    const lines = [...logged, ...stderr.lines(linesBefore)];
     const known = findCause({ stderr: lines, stdout: dropped });
     const forNode = known && nodeRemedy(known.line, lines);
     const remedyHere = forNode ?? checkValues(known?.lacks, env);
@@ -151,7 +161,13 @@ function stdioCarrier(
         line: oneLine(plain, 200),
       });
       dropped.push(plain);
-      if (dropped.length > KEPT_DROPPED) dropped.shift();
+      if (dropped.length > KEPT_LINES) dropped.shift();
+    },
+    onLog: (entry) => {
+      const error = errorInEntry(entry);
+      if (error === undefined) return;
+      logged.push(redact(plainText(error)));
+      if (logged.length > KEPT_LINES) logged.shift();
     },
     onFatal: (error) => void explain(error),
   });
@@ -190,8 +206,7 @@ function stdioCarrier(
     missing: () => {
       const atStart = stderr.lines().slice(0, linesBefore + LINES_AFTER_START);
       const found = findCause({ stderr: atStart, stdout: [] });
-      const isMissing = found?.name === "variable-missing" || found?.name === "path-missing";
-      if (found === undefined || !isMissing) return undefined;
+      if (found?.name === undefined || !MISSING.has(found.name)) return undefined;
       return `it runs, but says: ${found.line}${found.remedy === undefined ? "" : ` (${found.remedy})`}`;
     },
     cause,
@@ -199,6 +214,7 @@ function stdioCarrier(
       // What a server wrote while it started does not say why it crashed later.
       establishedAt = clock.monotonic();
       dropped.length = 0;
+      logged.length = 0;
       linesBefore = stderr.count;
       endWatch();
       endInstall?.();

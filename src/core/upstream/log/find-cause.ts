@@ -2,7 +2,7 @@
 // bounded lines, and every pattern is linear in its line: a server may write anything.
 
 import { type ErrorCode, type ErrorDetails, PlugboardError } from "../../types/errors.ts";
-import { isJsonObject } from "../../types/json.ts";
+import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { parseJson } from "../../../util/parse-json.ts";
 import { oneLine } from "../../../util/text.ts";
 import {
@@ -16,6 +16,7 @@ import {
 
 /** Lines as plain text and without secrets. */
 export interface ServerOutput {
+  /** With the errors that it logged in messages. */
   stderr: readonly string[];
   /** What it wrote to stdout that is not a message. */
   stdout: readonly string[];
@@ -218,10 +219,14 @@ function tellingLines(all: readonly string[]): Line[] {
 /** The error in a line of JSON, as loggers write them. Undefined for every other line. */
 function loggedError(line: string): string | undefined {
   const logged = line.startsWith("{") ? parseJson(line) : undefined;
-  if (!isJsonObject(logged)) return undefined;
-  const { level, severity = level, message, msg = message, error, err = error } = logged;
-  const inner = isJsonObject(err) ? err.message : err;
-  const said = [msg, inner].find((each) => typeof each === "string" && each !== "");
+  return isJsonObject(logged) ? errorInEntry(logged) : undefined;
+}
+
+/** The error in an entry of a log, as one line: of a logger, or of MCP, which has it in `data`. */
+export function errorInEntry(entry: JsonObject): string | undefined {
+  const { level, severity = level, message, msg = message, error, err = error, data } = entry;
+  const [inner, detail] = [err, data].map((each) => (isJsonObject(each) ? each.message : each));
+  const said = [msg, inner, detail].find((each) => typeof each === "string" && each !== "");
   // 50 and more are errors in the numbers of pino and bunyan.
   const isError =
     typeof severity === "number"

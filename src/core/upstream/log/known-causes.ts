@@ -15,6 +15,7 @@ export type CauseName =
   | "docker-not-running"
   | "port-in-use"
   | "variable-missing"
+  | "credential-missing"
   | "path-missing";
 
 interface KnownCause {
@@ -216,6 +217,11 @@ export const CAUSES: readonly KnownCause[] = [
       isInPackage(path) ? BROKEN_PACKAGE : `${path} does not exist: create it, or correct the path`,
   },
   is(
+    /\b(?:cannot|can't|could not) access (?:director(?:y|ies)|folder|path|file)\b/i,
+    WRONG_PATH,
+    "path-missing",
+  ),
+  is(
     /\b(?:EACCES|EPERM)\b|Permission denied/i,
     "the server may not use that file: check its rights",
   ),
@@ -235,6 +241,17 @@ export const CAUSES: readonly KnownCause[] = [
     /No such file or directory|unable to open database file|\b(?:director(?:y|ies)|folder|path|file)\b.{0,60}\b(?:accessible|not exist|not found)\b/i,
     WRONG_PATH,
   ),
+  {
+    name: "credential-missing",
+    pattern:
+      /\bno (?:[\w-]{1,40} ){0,4}(?:key|token|credentials?)\b.{0,20}\b(?:configured|provided|set|found|given|specified)\b/i,
+    // A variable in the lines below says more.
+    remedy: (_, next) =>
+      variablesIn(next.join(" ")).length > 0
+        ? undefined
+        : "give it the credential that it lacks: its documentation says in which variable or argument",
+    isFixed: true,
+  },
 ];
 
 const SERVICES: ReadonlyMap<string, string> = new Map([

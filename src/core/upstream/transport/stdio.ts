@@ -44,6 +44,8 @@ export interface StdioTransportOptions {
   tap?: Tap | undefined;
   /** Gets each dropped line: one that is not a message. */
   onJunk: (line: string) => void;
+  /** Gets each entry of a log that the server sends as a message, to anybody who may find out from it why the server failed. */
+  onLog: (entry: JsonObject) => void;
   /** The conversation cannot go on. Called once; the owner then calls `end`. */
   onFatal: (error: PlugboardError) => void;
 }
@@ -313,6 +315,9 @@ export class StdioTransport implements Wire {
         return;
       }
     }
+    // MCP has the first name; servers with a logger of their own use the second.
+    if ((method === "notifications/message" || method === "log") && isJsonObject(message.params))
+      this.#options.onLog(message.params);
     // A server that no longer reads may have answered before, but nothing new begins with it.
     if (this.#broken) return;
     if (method === undefined) {

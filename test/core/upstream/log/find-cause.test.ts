@@ -3,7 +3,9 @@
 
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import type { JsonObject } from "../../../../src/core/types/json.ts";
 import {
+  errorInEntry,
   findCause,
   findQuestion,
   withCause,
@@ -347,6 +349,18 @@ describe("the cause of a failure", () => {
       undefined,
     ],
     [
+      "a directory that a server leaves out",
+      ["Warning: Cannot access directory /srv/gone, skipping", "running on stdio"],
+      "Warning: Cannot access directory /srv/gone, skipping",
+      WRONG_PATH,
+    ],
+    [
+      "a credential without the name of a variable",
+      ["No Acme API token configured, it must be provided with each request", "running"],
+      "No Acme API token configured, it must be provided with each request",
+      "give it the credential that it lacks: its documentation says in which variable or argument",
+    ],
+    [
       "a limit on open files",
       ["Error: EMFILE: too many open files, open '/srv/a.js'"],
       "Error: EMFILE: too many open files, open '/srv/a.js'",
@@ -371,6 +385,16 @@ describe("the cause of a failure", () => {
       isReason: true,
       remedy: set("ACME_TOKEN"),
     });
+  });
+
+  it.each<[string, JsonObject, string | undefined]>([
+    ["of a logger", { level: 50, message: "Invalid AccountSid" }, "Error: Invalid AccountSid"],
+    ["of MCP", { level: "critical", data: "no account" }, "Error: no account"],
+    ["of MCP, as an object", { level: "error", data: { message: "no key" } }, "Error: no key"],
+    ["that only informs", { level: "info", data: "no error so far" }, undefined],
+    ["without words", { level: "error", data: 5 }, undefined],
+  ])("is read from an entry %s", (_, entry, line) => {
+    expect(errorInEntry(entry)).toBe(line);
   });
 
   it("is the last line where none says why, and nothing where there is none", () => {
