@@ -140,7 +140,7 @@ async function loadFor(
 function oneServer(server: string): PlugboardError {
   return new PlugboardError(
     "INVALID_ARGUMENTS",
-    `'${server}' is a configured server, and another one is typed`,
+    `--server ${server} is for a configured server, and you typed another one`,
     { server, hint: "leave out --server, or the command or URL" },
   );
 }

@@ -208,7 +208,7 @@ async function addServer(
   const path = visible(file.path);
   const heading =
     existing === undefined
-      ? isPlain
+      ? isPlain || command.yes
         ? `Adding to ${path}:`
         : `This would be added to ${path}:`
       : `This would replace what is in ${path}:`;

@@ -119,7 +119,10 @@ export function overviewTable(
   plan?: PromptPlan,
 ): string[] {
   const servers = board.status();
-  if (servers.length === 0) return ["no servers are configured"];
+  if (servers.length === 0) {
+    const add = offeredCommand("add <name> -- <command>", options);
+    return ["no servers are configured; to add one:", `  ${add}`];
+  }
   const { out } = screen.terminal;
   const tools = board.tools();
   // Where many have failed, one line for all says where to read more.

@@ -237,7 +237,8 @@ describe("plugboard add", () => {
   });
 
   it("without a file writes the user's, for its owner alone, and makes a first one in short form", async () => {
-    const { code, stdout } = await scratch.run(add("echo", echo, "--yes", "--no-check"));
+    const { code, stdout, stderr } = await scratch.run(add("echo", echo, "--yes", "--no-check"));
+    expect(stderr).toMatch(/^Adding to /);
     const path = join(scratch.directory, "home/plugboard.json");
     expect({ code, stdout }).toEqual({ code: 0, stdout: `added echo to ${path}\n` });
     expect(parsed(path)).toEqual({ $schema: "./plugboard.schema.json", mcpServers: { echo } });

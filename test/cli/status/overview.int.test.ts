@@ -196,9 +196,11 @@ describe("plugboard", () => {
     expect(JSON.parse((await checking.done).stdout)).toMatchObject({ totals: { ready: 1 } });
   });
 
-  it("says that there are no servers", async () => {
+  it("says that there are no servers, and how to add one", async () => {
     scratch.servers({});
-    expect((await scratch.run([])).stdout).toContain("no servers are configured");
+    expect((await scratch.run([])).stdout).toContain(
+      "no servers are configured; to add one:\n  plugboard add <name> -- <command>\n",
+    );
     expect((await scratch.run(["status"])).stdout).toBe("no servers are configured\n");
   });
 
