@@ -799,6 +799,11 @@ bearer_token_env_var = "not a name"
       `{ "servers": { "a": { "type": "stdio", "comand": "x" } } }`,
       ['FILE:1:40  servers.a.comand  unknown key; did you mean "command"?'],
     ],
+    [
+      "guarded.json",
+      `{ "mcpServers": { "a": { "command": "x" } }, "approval": "destructive" }`,
+      ["FILE:1:46  approval  unknown key; it belongs in agents.defaults.tools.approval"],
+    ],
     ["broken.toml", `[mcp_servers.a]\ncommand = \n`, ["FILE:2:11  is not TOML: invalid value"]],
     [
       "nobodys.json",

@@ -2,7 +2,7 @@
 
 import { basename, dirname } from "node:path";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { ROOT_KEYS } from "../schema/file-schema.ts";
+import { GUARD_KEYS, ROOT_KEYS } from "../schema/file-schema.ts";
 import type { Application, FileContext } from "./application.ts";
 import { APPLICATIONS } from "./applications.ts";
 import { Draft } from "./draft.ts";
@@ -47,6 +47,9 @@ function findApplication(
   );
   const path = file?.replaceAll("\\", "/");
   const placed = fitting.find(({ pathEnd }) => path !== undefined && pathEnd?.test(path));
+  // Another application's keys are ignored, and a guard that is ignored protects nobody: as ours, the file is refused.
+  if (placed === undefined && Object.keys(value).some((key) => GUARD_KEYS.has(key)))
+    return { application: undefined, isGuess: false };
   return { application: placed ?? fitting.at(-1), isGuess: placed === undefined };
 }
 

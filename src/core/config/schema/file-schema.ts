@@ -406,6 +406,13 @@ export const DEFAULT_SERVERS: KeyPath = ["agents", "defaults", "mcp", "servers"]
 /** The blocks of a file. */
 export const ROOT_KEYS: ReadonlySet<string> = new Set(Object.keys(root));
 
+/** Keys that restrict what tools may do, for an agent. Whoever writes one relies on it. */
+export const GUARD_KEYS: ReadonlySet<string> = new Set([
+  "approval",
+  ...Object.keys(toolRules),
+  ...Object.keys(guard),
+]);
+
 export const rootSchema = object(root, rootAdvice);
 
 export type RootSettings = Infer<typeof rootSchema>;
