@@ -6,7 +6,7 @@ import { GatewayError, leave } from "./gateway.ts";
 import { stopFollowing } from "./stream.ts";
 import { RunningElsewhere } from "./parts/running.tsx";
 import { linkTo, route } from "./route.ts";
-import { calls, changes, gateway, stream, people, servers, waiting, you } from "./store.ts";
+import { calls, changes, gateway, gone, stream, people, servers, waiting, you } from "./store.ts";
 import { Add } from "./views/add.tsx";
 import { Activity } from "./views/activity.tsx";
 import { Approvals } from "./views/approvals.tsx";
@@ -102,6 +102,7 @@ export function App(): VNode {
           </span>
         )}
       </header>
+      <Moved />
       <RunningElsewhere />
       <nav aria-label="Views">
         <ul>
@@ -138,6 +139,26 @@ function GatewayState(): VNode {
       ? "The gateway does not answer. What you see may be old. Trying again…"
       : "connecting…";
   return <output class={isLive ? "line" : "line lost"}>{text}</output>;
+}
+
+/** What you see is another gateway's than before. */
+function Moved(): VNode | null {
+  if (gone.value === undefined) return null;
+  const before = gone.value === "" ? "The gateway that you looked at" : gone.value;
+  return (
+    <p class="notice" role="status">
+      {before} is gone. You now look at {gateway.value?.replica ?? "another gateway"}.{" "}
+      <button
+        type="button"
+        class="plain"
+        onClick={() => {
+          gone.value = undefined;
+        }}
+      >
+        OK
+      </button>
+    </p>
+  );
 }
 
 /** The fragment is the view, so the browser cannot jump by itself. */

@@ -1,10 +1,13 @@
 // How the page talks to its gateway: requests, and the one stream of events.
 
+import { signal as newSignal } from "@preact/signals";
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 import {
   API_HEADER,
   type ApiFailure,
   FILE_NAME_HEADER,
+  GATEWAY_GONE,
+  HOME_HEADER,
   type CallAnswer,
   type PageCallEvents,
   type PageEvents,
@@ -16,8 +19,27 @@ import {
 /** Beside the cookie: it is for this origin alone, where a browser sends a cookie to every port of the host. */
 const SECRET = "plugboard-ui";
 
-function headers(): Record<string, string> {
-  return { [API_HEADER]: localStorage.getItem(SECRET) ?? "1" };
+/** Where another tab, and this one when it is loaded again, finds the gateway to look at. */
+const HOME = "plugboard-home";
+
+/**
+ * The gateway that this tab looks at, where several share a state: whichever gets a request passes it on. Undefined if any
+ * will do.
+ */
+export const home = newSignal<string | undefined>(localStorage.getItem(HOME) ?? undefined);
+
+/** The gateway that answers has said what it is called. */
+export function settle(answering: string | undefined): void {
+  home.value = answering;
+  if (answering === undefined) localStorage.removeItem(HOME);
+  else localStorage.setItem(HOME, answering);
+}
+
+function headers(at = home.value): Record<string, string> {
+  return {
+    [API_HEADER]: localStorage.getItem(SECRET) ?? "1",
+    ...(at !== undefined && { [HOME_HEADER]: at }),
+  };
 }
 
 /** A request that the gateway has refused, or that did not reach it. */
@@ -94,7 +116,7 @@ export async function callTool(
   onEvent: (event: PageCallEvent) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const reply = await post("tools/call", body, signal);
+  const reply = await post("tools/call", body, { signal });
   let hasEnded = false;
   await readStream(reply, ({ event, data }) => {
     hasEnded ||= event === "result";
@@ -103,9 +125,9 @@ export async function callTool(
   if (!hasEnded) throw brokenOff(signal.aborted);
 }
 
-/** Answers what the server of a running call asks. Rejects with a GatewayError. */
-export async function answerCall(answer: CallAnswer): Promise<void> {
-  await post("tools/answer", answer);
+/** Answers what the server of a call asks that runs at this gateway. Rejects with a GatewayError. */
+export async function answerCall(answer: CallAnswer, at: string | undefined): Promise<void> {
+  await post("tools/answer", answer, { at });
 }
 
 function brokenOff(isCancelled: boolean): GatewayError {
@@ -113,10 +135,14 @@ function brokenOff(isCancelled: boolean): GatewayError {
   return new GatewayError({ code: "CANCELLED", message, hint: "It may have taken effect." });
 }
 
-function post(method: string, body: object, signal?: AbortSignal): Promise<Response> {
+function post(
+  method: string,
+  body: object,
+  { signal, at }: { signal?: AbortSignal; at?: string | undefined } = {},
+): Promise<Response> {
   return send(method, {
     method: "POST",
-    headers: { ...headers(), "content-type": "application/json" },
+    headers: { ...headers(at), "content-type": "application/json" },
     body: JSON.stringify(body),
     ...(signal && { signal }),
   });
@@ -127,7 +153,11 @@ async function send(method: string, options: RequestInit): Promise<Response> {
   if (reply === undefined) throw unreachable();
   if (reply.ok) return reply;
   const failure = (await reply.json().catch(() => undefined)) as ApiFailure | undefined;
-  throw failure?.error === undefined ? unreachable() : new GatewayError(failure.error);
+  if (failure?.error === undefined) throw unreachable();
+  const at = new Headers(options.headers).get(HOME_HEADER);
+  // Whoever answers next is the one to look at.
+  if (failure.error.code === GATEWAY_GONE && at === home.value) home.value = undefined;
+  throw new GatewayError(failure.error);
 }
 
 function unreachable(): GatewayError {

@@ -2,11 +2,13 @@
 
 import { signal } from "@preact/signals";
 import type { CallQuestion, PageCallEvents, ToolDetails } from "../serve/gateway/page/wire.ts";
-import { callTool, GatewayError, type PageCallEvent } from "./gateway.ts";
+import { callTool, GatewayError, home, type PageCallEvent } from "./gateway.ts";
 
 export type RunState =
   | {
       kind: "running";
+      /** The gateway where it runs, where there are several. */
+      at: string | undefined;
       /** What the gateway calls it, as soon as that is known. */
       call?: string;
       progress?: PageCallEvents["progress"];
@@ -50,7 +52,7 @@ export async function startRun(
     );
     runs.value = new Map([...kept, [key, { ...of, state }]]);
   };
-  set({ kind: "running", questions: [], abort });
+  set({ kind: "running", at: home.value, questions: [], abort });
   try {
     await callTool(
       { agent, tool: name, args },

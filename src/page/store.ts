@@ -6,6 +6,7 @@ import type {
   CallFacts,
   ChangedDefinition,
   GatewayFacts,
+  GatewayPlace,
   Minute,
   People,
   ServerFacts,
@@ -25,6 +26,10 @@ export type StreamState = "connecting" | "live" | "lost" | "signed-out";
 export const stream = signal<StreamState>("connecting");
 export const you = signal<Snapshot["you"] | undefined>(undefined);
 export const gateway = signal<GatewayFacts | undefined>(undefined);
+/** Those that you can look at, where several share a state. */
+export const gateways = signal<readonly GatewayPlace[]>([]);
+/** The one that you have looked at, if another has taken its place: its name, or nothing if that is not known. */
+export const gone = signal<string | undefined>(undefined);
 export const agents = signal<ReadonlyMap<string, AgentFacts>>(new Map());
 export const servers = signal<ReadonlyMap<string, ServerFacts>>(new Map());
 export const waiting = signal<readonly WaitingCall[]>([]);
@@ -63,6 +68,9 @@ function applyOne(event: Exclude<PageEvent, { name: "calls" }>): void {
   switch (event.name) {
     case "snapshot":
       return begin(event.is);
+    case "gateways":
+      gateways.value = event.is;
+      return;
     case "server":
       servers.value = new Map(servers.value).set(serverKey(event.is), event.is);
       return;
@@ -112,6 +120,7 @@ function begin(snapshot: Snapshot): void {
   stream.value = "live";
   you.value = snapshot.you;
   gateway.value = snapshot.gateway;
+  gateways.value = snapshot.gateways;
   agents.value = new Map(snapshot.agents.map((each) => [each.id, each]));
   servers.value = new Map(snapshot.servers.map((each) => [serverKey(each), each]));
   waiting.value = snapshot.waiting;

@@ -12,7 +12,14 @@ type Given = Pick<CallAnswer, "action" | "content" | "text">;
 
 const LONGEST_URL = 8192;
 
-export function Question({ call, question }: { call: string; question: CallQuestion }): VNode {
+interface QuestionProps {
+  call: string;
+  /** The gateway where the call runs, where there are several. */
+  at: string | undefined;
+  question: CallQuestion;
+}
+
+export function Question({ call, at, question }: QuestionProps): VNode {
   const problem = useSignal<GatewayError | undefined>(undefined);
   const isBusy = useSignal(false);
   const content = useSignal<Record<string, unknown>>({});
@@ -25,7 +32,7 @@ export function Question({ call, question }: { call: string; question: CallQuest
     isBusy.value = true;
     problem.value = undefined;
     try {
-      await answerCall({ call, question: question.id, ...given });
+      await answerCall({ call, question: question.id, ...given }, at);
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
       problem.value = error;

@@ -4,14 +4,14 @@ import { type Signal, useSignal } from "@preact/signals";
 import type { VNode } from "preact";
 import { useEffect } from "preact/hooks";
 import type { PageRequests } from "../../serve/gateway/page/wire.ts";
-import { ask, GatewayError } from "../gateway.ts";
+import { ask, GatewayError, home } from "../gateway.ts";
 
 export type Answer<Name extends keyof PageRequests> =
   | PageRequests[Name]["gives"]
   | GatewayError
   | undefined;
 
-/** Asks anew whenever the question changes, and with `everyMs` again and again. The latest question counts. */
+/** Asks anew whenever the question or the gateway changes, and with `everyMs` again and again. The latest question counts. */
 export function useAsked<Name extends keyof PageRequests>(
   method: Name,
   body: PageRequests[Name]["takes"],
@@ -31,7 +31,7 @@ export function useAsked<Name extends keyof PageRequests>(
       isOver = true;
       clearInterval(timer);
     };
-  }, [method, question]);
+  }, [method, question, home.value]);
   return found;
 }
 

@@ -7,12 +7,14 @@ import { Foreign } from "../parts/foreign.tsx";
 import { State, urgency } from "../parts/state.tsx";
 import { Ago, span } from "../parts/time.tsx";
 import { linkTo } from "../route.ts";
+import { lookAt } from "../stream.ts";
 import { Savings } from "./savings.tsx";
 import {
   agents,
   changes,
   edit,
   gateway,
+  gateways,
   isOwner,
   minutes,
   serverKey,
@@ -225,6 +227,21 @@ function Gateway(): VNode | null {
               <code>{facts.replica}</code>, one of several. What you see here are its own servers
               and calls
             </dd>
+          </>
+        )}
+        {gateways.value.length > 1 && (
+          <>
+            <dt>The others</dt>
+            {gateways.value
+              .filter(({ home }) => home !== facts.home)
+              .map(({ home, name }) => (
+                <dd key={home}>
+                  <code>{name}</code>{" "}
+                  <button type="button" class="plain" onClick={() => lookAt(home)}>
+                    Look at it
+                  </button>
+                </dd>
+              ))}
           </>
         )}
         {facts.config && (

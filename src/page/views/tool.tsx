@@ -176,7 +176,7 @@ function Running({ progress }: { progress: PageCallEvents["progress"] | undefine
 
 /** What this call waits for: your approval, or what its server asks you. */
 function Asked({ state }: { state: Extract<RunState, { kind: "running" }> }): VNode {
-  const { call, questions } = state;
+  const { call, at, questions } = state;
   return (
     <>
       {waiting.value
@@ -185,7 +185,9 @@ function Asked({ state }: { state: Extract<RunState, { kind: "running" }> }): VN
           <Approval key={each.id} call={each} />
         ))}
       {call !== undefined &&
-        questions.map((question) => <Question key={question.id} call={call} question={question} />)}
+        questions.map((question) => (
+          <Question key={question.id} call={call} at={at} question={question} />
+        ))}
     </>
   );
 }

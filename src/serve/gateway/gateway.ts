@@ -49,6 +49,9 @@ const NO_SIGN_IN =
   "this gateway has no sign-in of its own: the client sends no token, or one that is not valid. " +
   "Make one with: plugboard tokens add <name>, and give it to the client as the header Authorization: Bearer <token>";
 
+/** Its connections carry the requests of all callers. */
+const ANOTHER_GATEWAY = "another gateway";
+
 function ignore(): void {}
 
 /** Answers one path. */
@@ -108,6 +111,8 @@ export interface OtherGateways {
     request: IncomingMessage,
     agent: string | undefined,
   ): ForwardedCaller | Refusal | undefined;
+  /** A request of the page that another gateway has passed on. Undefined for what a browser sent itself. */
+  forwardedPageIn(request: IncomingMessage): ForwardedPage | Refusal | undefined;
   /** Ends the streams that come from there. */
   closeStreams(): void;
 }
@@ -118,10 +123,21 @@ interface ForwardedCaller {
   forwarded: NonNullable<Sender["forwarded"]>;
 }
 
+interface ForwardedPage {
+  isAdmitted: true;
+  forwarded: NonNullable<Sender["forwarded"]>;
+}
+
 export interface GatewayPage {
   /** Somebody who is signed in. Others are answered too: that is how they sign in. */
   visitorIn(request: IncomingMessage): AdmittedCaller | undefined;
-  answer(path: string, request: IncomingMessage, reply: ServerResponse): Promise<void>;
+  /** `forwarded`: another gateway has checked where it comes from, and passed it on. */
+  answer(
+    path: string,
+    request: IncomingMessage,
+    reply: ServerResponse,
+    forwarded: Sender["forwarded"],
+  ): Promise<void>;
 }
 
 interface GatewayWatcher {
@@ -372,9 +388,12 @@ export class Gateway {
     request: IncomingMessage,
     reply: ServerResponse,
   ): Promise<void> {
+    const passed = this.#options.replicas?.forwardedPageIn(request);
+    if (passed?.isAdmitted === false) return sendRefusal(reply, passed);
     const visitor = page.visitorIn(request);
-    if (visitor !== undefined && !this.#opened(request, reply, visitor)) return;
-    await page.answer(path, request, reply);
+    const whose = passed && ANOTHER_GATEWAY;
+    if (visitor !== undefined && !this.#opened(request, reply, visitor, whose)) return;
+    await page.answer(path, request, reply, passed?.forwarded);
   }
 
   async #serveRoute(
@@ -421,8 +440,7 @@ export class Gateway {
       }
     };
     const find = (admitted: AdmittedCaller | undefined): void | Promise<void> => {
-      // The connections of another gateway carry the requests of all callers.
-      const whose = forwarded && "another gateway";
+      const whose = forwarded && ANOTHER_GATEWAY;
       if (admitted === undefined || !this.#opened(request, reply, admitted, whose))
         return undefined;
       const found = agents.find(id);

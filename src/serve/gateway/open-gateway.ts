@@ -676,6 +676,7 @@ async function openHttp(
     replicas: replicas && {
       closeStreams: () => replicas.closeStreams(),
       forwardedIn: (request, agent) => replicas.forwardedIn(request, agent, tokens),
+      forwardedPageIn: (request) => replicas.forwardedPageIn(request),
     },
     isDegraded: () => (state.health?.().away ?? []).length > 0,
     configuration: () => state.replicas?.own?.configuration,
@@ -719,11 +720,14 @@ interface OpenedPage extends GatewayPage {
 /** The page, for people. It answers once it is known where it is. */
 function openPage(
   options: LoggedOptions,
-  { state, monitoring, sealer, agents, approvals, place }: GatewayParts,
+  { state, monitoring, sealer, replicas, agents, approvals, place }: GatewayParts,
   provider: Promise<Provider | undefined> | undefined,
   undo: UndoSteps,
 ): OpenedPage {
   const { settings, clock, logger } = options;
+  const { own } = state.replicas ?? {};
+  // Without a URL nobody passes a request on to it, and each request is answered where it comes in.
+  const elsewhere = own?.url === undefined ? undefined : replicas;
   let page: Page | undefined;
   return {
     visitorIn: (request) => page?.visitorIn(request),
@@ -744,7 +748,9 @@ function openPage(
         clock,
         onReader: () => options.onAttached?.(),
         url: () => `${url}/mcp`,
-        replica: state.replicas?.own?.name,
+        replica: own?.name,
+        home: elsewhere?.tag,
+        places: elsewhere && (() => elsewhere.places()),
       });
       undo.add(async () => live.close());
       place.isOwnerThere = () => live.isOwnerThere;
@@ -789,6 +795,7 @@ function openPage(
         methods,
         calls,
         files,
+        elsewhere,
         publicUrl,
         isTls: tls !== undefined,
       });

@@ -3,20 +3,33 @@
 import { createSecretKey, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { z } from "zod";
 import { gatewaySettings } from "../../../src/core/config/gateway.ts";
 import { parseAgentConfig } from "../../../src/core/config/parse.ts";
 import { openEngineState } from "../../../src/core/state/engines/open.ts";
 import type { BoardConfig } from "../../../src/core/types/agent-config.ts";
 import type { SharedSettings } from "../../../src/core/types/gateway-settings.ts";
+import { bodyHash } from "../../../src/serve/endpoint/http/elsewhere.ts";
 import { SESSION_MS } from "../../../src/serve/endpoint/http/sessions.ts";
 import { Sealer } from "../../../src/serve/endpoint/sealed.ts";
-import { openGateway, type OpenedGateway } from "../../../src/serve/gateway/open-gateway.ts";
+import {
+  openGateway,
+  type OpenedGateway,
+  type OpenGatewayOptions,
+} from "../../../src/serve/gateway/open-gateway.ts";
+import { FILE_NAME_HEADER, HOME_HEADER } from "../../../src/serve/gateway/page/wire.ts";
 import { FORWARD_HEADER, Signatures } from "../../../src/serve/gateway/replicas/signature.ts";
 import { systemClock } from "../../../src/util/clock.ts";
+import { shortHash } from "../../../src/util/short-hash.ts";
 import { fixture } from "../../support/boards.ts";
 import { temporaryDirectory } from "../../support/directory.ts";
 import { type Engines, missingEngines, startEngines } from "../../support/engines.ts";
@@ -60,28 +73,36 @@ describe.skipIf(missing !== undefined)(`gateways on two machines${why}`, () => {
   interface PairOptions {
     /** Whether they tell each other how they are reached. */
     hasUrls?: boolean;
+    publicUrl?: string;
+    /** What the page of each can change, and what it takes. */
+    page?: (at: "one" | "two") => Pick<OpenGatewayOptions, "changes" | "configuration">;
   }
 
-  async function openPair(servers: BoardConfig["servers"], { hasUrls = true }: PairOptions = {}) {
+  async function openPair(servers: BoardConfig["servers"], options: PairOptions = {}) {
     const settings = await engines.newSettings();
     const [first = 0, second = 0] = await freePorts(2);
-    const open = (port: number): Promise<Replica> =>
-      openReplica(port, settings, { servers }, hasUrls);
-    const one = await open(first);
-    return { one, two: await open(second), settings };
+    const open = (port: number, at: "one" | "two"): Promise<Replica> =>
+      openReplica(port, settings, { servers }, { ...options, page: options.page?.(at) });
+    const one = await open(first, "one");
+    return { one, two: await open(second, "two"), settings };
+  }
+
+  interface ReplicaOptions extends Omit<PairOptions, "page"> {
+    page?: ReturnType<NonNullable<PairOptions["page"]>> | undefined;
   }
 
   async function openReplica(
     port: number,
     settings: SharedSettings,
     config: BoardConfig,
-    hasUrl = true,
+    { hasUrls: hasUrl = true, publicUrl, page }: ReplicaOptions = {},
   ): Promise<Replica> {
     const stateDir = temporaryDirectory();
     const logger = recordingLogger();
     const shared = { ...settings, ...(hasUrl && { replica: { url: `http://127.0.0.1:${port}` } }) };
     const gateway = await openGateway({
-      settings: { ...gatewaySettings({ port }), shared },
+      settings: { ...gatewaySettings({ port, ...(publicUrl && { publicUrl }) }), shared },
+      ...page,
       agentIds: ["default"],
       readAgent: async () => parseAgentConfig(config),
       openState: () => openEngineState({ settings: shared, stateDir, isReplica: true, logger }),
@@ -122,6 +143,7 @@ describe.skipIf(missing !== undefined)(`gateways on two machines${why}`, () => {
     onTestFinished(() => stopping.abort());
     const response = await fetch(at.url, { ...init, signal: stopping.signal });
     const seen: JsonRpc[] = [];
+    const ids: string[] = [];
     const read = async (): Promise<void> => {
       let text = "";
       for await (const chunk of response.body ?? []) {
@@ -131,11 +153,13 @@ describe.skipIf(missing !== undefined)(`gateways on two machines${why}`, () => {
         for (const each of whole) {
           const [, data] = /^data: (.*)$/m.exec(each) ?? [];
           if (data !== undefined) seen.push(JSON.parse(data));
+          const [, id] = /^id: (.*)$/m.exec(each) ?? [];
+          if (id !== undefined) ids.push(id);
         }
       }
     };
     const ended = read().catch(() => {});
-    return { response, seen, ended, stop: () => stopping.abort() };
+    return { response, seen, ids, ended, stop: () => stopping.abort() };
   }
 
   const streamOf = (session: Record<string, string>): RequestInit => ({
@@ -364,6 +388,324 @@ describe.skipIf(missing !== undefined)(`gateways on two machines${why}`, () => {
     await vi.waitFor(async () => expect((await tokens(one)).status).toBe(401), SOON);
   });
 
+  /** Where people reach all of them: a load balancer sends each request to any. */
+  const PUBLIC = "http://gateway.example:8080";
+
+  interface Visit {
+    cookie: string;
+    secret: string;
+  }
+
+  interface Asked {
+    status: number;
+    body: JsonRpc;
+  }
+
+  async function askPage(
+    at: Replica,
+    name: string,
+    body: object | Buffer,
+    { visit, home, ...more }: { visit?: Visit; home?: string } & Record<string, unknown> = {},
+  ): Promise<Asked> {
+    const reply = await fetch(new URL(`/ui/api/${name}`, at.url), {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        origin: PUBLIC,
+        "sec-fetch-site": "same-origin",
+        "x-plugboard": visit?.secret ?? "1",
+        ...(visit && { cookie: visit.cookie }),
+        ...(home !== undefined && { [HOME_HEADER]: home }),
+        ...more,
+      },
+      body: Buffer.isBuffer(body) ? new Uint8Array(body) : JSON.stringify(body),
+    });
+    const text = await reply.text();
+    const parsed: unknown = reply.headers.get("content-type")?.includes("json")
+      ? JSON.parse(text)
+      : { text };
+    return { status: reply.status, body: parsed as JsonRpc };
+  }
+
+  async function visitPage(link: string, at: Replica): Promise<Visit> {
+    const reply = await fetch(new URL("/ui/api/enter", at.url), {
+      method: "POST",
+      headers: { origin: PUBLIC, "x-plugboard": "1" },
+      body: JSON.stringify({ key: link.split("#k=")[1] }),
+    });
+    const { secret } = (await reply.json()) as { secret: string };
+    const [cookie = ""] = (reply.headers.get("set-cookie") ?? "").split(";");
+    return { cookie, secret };
+  }
+
+  const pageHeaders = ({ cookie, secret }: Visit, home?: string): Record<string, string> => ({
+    cookie,
+    "x-plugboard": secret,
+    ...(home !== undefined && { [HOME_HEADER]: home }),
+  });
+
+  const pageEvents = (at: Replica, visit: Visit, home?: string, more: object = {}) =>
+    events(
+      { ...at, url: new URL("/ui/api/events", at.url) },
+      { headers: { ...pageHeaders(visit, home), ...more } },
+    );
+
+  async function snapshotOf(at: Replica, visit: Visit, home?: string): Promise<JsonRpc> {
+    const stream = await pageEvents(at, visit, home);
+    await vi.waitFor(() => expect(stream.seen.length).toBeGreaterThan(0), SOON);
+    stream.stop();
+    return stream.seen[0] ?? {};
+  }
+
+  /** A change that is done by being counted, and a bundle that is its bytes. */
+  function countingPage() {
+    const done: string[] = [];
+    const sent: { at: string; name: string; bytes: Buffer }[] = [];
+    const page: PairOptions["page"] = (at) => ({
+      changes: {
+        trust: {
+          takes: z.strictObject({ kind: z.literal("trust") }),
+          plan: async () => ({
+            shown: { summary: "trust it", about: {}, starts: [], diff: [], warnings: [] },
+            apply: async () => void done.push(at),
+          }),
+        },
+      },
+      configuration: {
+        upload: async (name: string, chunks: AsyncIterable<Buffer>) => {
+          const all: Buffer[] = [];
+          for await (const chunk of chunks) all.push(chunk);
+          sent.push({ at, name, bytes: Buffer.concat(all) });
+          return {} as never;
+        },
+      } as never,
+    });
+    return { done, sent, page };
+  }
+
+  const TRUST = { change: { kind: "trust" } };
+
+  it("the page is answered by the gateway that it looks at, through any of them, and goes on at another when that is gone", async () => {
+    const { done, sent, page } = countingPage();
+    const { one, two } = await openPair({ asks: fixture("asks") }, { publicUrl: PUBLIC, page });
+    const link = (role: "owner" | "viewer") => one.gateway.http?.newPageLink(role) ?? "";
+    const visit = await visitPage(link("owner"), two);
+    const first = await snapshotOf(one, visit);
+    const { home } = first["gateway"] as { home: string };
+    expect(first["gateway"].replica).toBe(one.url.origin);
+    expect((await snapshotOf(two, visit))["gateway"].replica).toBe(two.url.origin);
+    await vi.waitFor(async () => {
+      const { gateways } = await snapshotOf(two, visit);
+      const places = [one, two].map(({ url }) => ({ home: tagOf(url), name: url.origin }));
+      expect(gateways).toHaveLength(2);
+      expect(gateways).toEqual(expect.arrayContaining(places));
+    }, SOON);
+
+    // What one shows is seen through the other, and a stream that was cut goes on there.
+    const live = await pageEvents(two, visit, home);
+    await vi.waitFor(() => expect(live.seen.length).toBeGreaterThan(0), SOON);
+    expect(live.seen[0]?.["gateway"]).toMatchObject({ replica: one.url.origin, home });
+    expect(live.response.headers.get("content-security-policy")).toContain("default-src 'none'");
+    await vi.waitFor(() => expect(live.ids.length).toBeGreaterThan(0), SOON);
+    live.stop();
+    const again = await pageEvents(two, visit, home, { "last-event-id": live.ids.at(-1) });
+    const through = { visit, home };
+
+    // A call that the page makes through one, and the answer to its server's question through the other.
+    const run = await events(
+      { ...two, url: new URL("/ui/api/tools/call", two.url) },
+      {
+        method: "POST",
+        headers: { ...pageHeaders(visit, home), origin: PUBLIC },
+        body: JSON.stringify({ agent: "default", tool: "asks__ask", args: FORM }),
+      },
+    );
+    await vi.waitFor(() => expect(run.seen).toHaveLength(2), SOON);
+    const [begun, question] = run.seen;
+    const answer = { call: begun?.["call"], question: question?.["id"], action: "accept" };
+    expect((await askPage(two, "tools/answer", answer, { visit })).status).toBe(400);
+    expect((await askPage(two, "tools/answer", answer, through)).status).toBe(200);
+    await run.ended;
+    expect(run.seen.at(-1)?.["content"][0].text).toContain('"accept"');
+    await vi.waitFor(() => {
+      const calls = again.seen.flatMap(({ is }) => is?.calls ?? []);
+      expect(calls.map(({ id }: { id: string }) => id)).toContain(begun?.["call"]);
+    }, SOON);
+    expect(again.seen.filter((each) => "gateway" in each)).toEqual([]);
+
+    // What was shown by one is confirmed through the other, once.
+    const shown = await askPage(two, "changes/preview", TRUST, through);
+    const hash = { hash: shown.body["hash"] };
+    expect((await askPage(two, "changes/confirm", hash, { visit })).status).toBe(400);
+    expect(done).toEqual([]);
+    expect((await askPage(two, "changes/confirm", hash, through)).status).toBe(200);
+    expect(done).toEqual(["one"]);
+    for (const at of [one, two]) {
+      expect((await askPage(at, "changes/confirm", hash, through)).status).toBe(400);
+    }
+    expect(done).toEqual(["one"]);
+
+    const bytes = randomBytes(3_000_000);
+    const named = { ...through, [FILE_NAME_HEADER]: "a%20b.mcpb" };
+    expect((await askPage(two, "add/upload", bytes, named)).status).toBe(200);
+    expect(sent.map(({ at, name }) => [at, name])).toEqual([["one", "a b.mcpb"]]);
+    expect(sent[0]?.bytes.equals(bytes)).toBe(true);
+
+    // A viewer is one there, too.
+    const viewer = await visitPage(link("viewer"), two);
+    const cut = await snapshotOf(two, viewer, home);
+    expect(cut).toMatchObject({ you: { role: "viewer" }, gateway: { home } });
+    expect(cut).not.toHaveProperty("lines");
+    for (const [name, body] of [
+      ["changes/preview", TRUST],
+      ["tools/call", { agent: "default", tool: "asks__ask", args: FORM }],
+      ["add/upload", bytes],
+    ] as const) {
+      expect((await askPage(two, name, body, { visit: viewer, home })).status, name).toBe(403);
+    }
+    expect(sent).toHaveLength(1);
+
+    // It is gone: nothing is done elsewhere in its place, and the page goes on at the other.
+    const unconfirmed = await askPage(two, "changes/preview", TRUST, through);
+    const open = await pageEvents(two, visit, home);
+    await one.gateway.close();
+    await open.ended;
+    const late = { hash: unconfirmed.body["hash"] };
+    const refused = await askPage(two, "changes/confirm", late, through);
+    expect(refused).toMatchObject({ status: 410, body: { error: { code: "GATEWAY_GONE" } } });
+    const next = await snapshotOf(two, visit, home);
+    expect(next["gateway"].replica).toBe(two.url.origin);
+    const there = { visit, home: next["gateway"].home };
+    expect((await askPage(two, "changes/confirm", late, there)).status).toBe(400);
+    expect(done).toEqual(["one"]);
+    const anew = await askPage(two, "changes/preview", TRUST, there);
+    const confirmed = { hash: anew.body["hash"] };
+    expect((await askPage(two, "changes/confirm", confirmed, there)).status).toBe(200);
+    expect(done).toEqual(["one", "two"]);
+    expect((await askPage(two, "leave", {}, through)).status).toBe(200);
+    expect((await askPage(two, "tokens/list", {}, there)).status).toBe(401);
+  });
+
+  it("a request of the page is checked where it comes in, and believed once where it is passed on to", async () => {
+    const { done, page } = countingPage();
+    const { one, settings } = await openPair({}, { publicUrl: PUBLIC, page });
+    const visit = await visitPage(one.gateway.http?.newPageLink("owner") ?? "", one);
+    const member = await startStranger(settings);
+    const home = tagOf(new URL(member.signing.url));
+    const through = { visit, home };
+    member.answer = (_request, reply) =>
+      void reply
+        .writeHead(200, { "content-type": "application/json", "x-inside": "1" })
+        .end('{"of":"the other"}');
+    const refused: Record<string, [status: number, more: Record<string, unknown>]> = {
+      "another site": [403, { ...through, "sec-fetch-site": "cross-site" }],
+      "another origin": [403, { ...through, origin: "http://evil.example" }],
+      "no cookie": [401, { home, "x-plugboard": visit.secret }],
+      "another secret": [401, { ...through, "x-plugboard": "x" }],
+      "in a gateway's name": [403, { ...through, [FORWARD_HEADER]: "x" }],
+      "both, in a gateway's name": [403, { ...through, [FORWARD_HEADER]: "" }],
+    };
+    for (const [name, [status, more]] of Object.entries(refused)) {
+      expect((await askPage(one, "tokens/list", {}, more)).status, name).toBe(status);
+    }
+    const { "x-plugboard": _, ...bare } = pageHeaders(visit, home);
+    const plain = { method: "POST", headers: { ...bare, origin: PUBLIC }, body: "{}" };
+    expect((await fetch(new URL("/ui/api/tokens/list", one.url), plain)).status).toBe(403);
+    expect(member.requests).toEqual([]);
+
+    // What is passed on has what is needed there, and no more.
+    const passed = await askPage(one, "tokens/list", {}, { ...through, "x-admin": "1" });
+    expect(passed).toEqual({ status: 200, body: { of: "the other" } });
+    const [arrived] = member.requests;
+    expect(Object.keys(arrived?.headers ?? {}).toSorted()).toEqual([
+      "accept",
+      "connection",
+      "content-length",
+      "content-type",
+      "cookie",
+      "host",
+      FORWARD_HEADER,
+      "x-plugboard",
+    ]);
+    member.answer = (_request, reply) => void reply.destroy();
+    const broken = await askPage(one, "changes/confirm", { hash: "x" }, through);
+    expect(broken).toMatchObject({
+      status: 502,
+      body: { error: { hint: expect.stringContaining("may have been done") } },
+    });
+    expect(member.requests).toHaveLength(2);
+    // A name that nobody has, and one that was never one.
+    for (const other of ["00000000", "../x"]) {
+      expect((await askPage(one, "tokens/list", {}, { visit, home: other })).status).toBe(410);
+    }
+
+    const path = "/ui/api/changes/preview";
+    const body = JSON.stringify(TRUST);
+    const { cookie, secret } = visit;
+    const json = { accept: "application/json", "content-type": "application/json" };
+    const meant = { ...json, cookie, "x-plugboard": secret };
+    const sign = (
+      given: { to?: string; by?: object; of?: string; at?: string; as?: IncomingHttpHeaders } = {},
+    ): string => {
+      const { to = one.url.origin, by = {}, of = body, at = path, as = meant } = given;
+      const request = { method: "POST", path: at, headers: as };
+      return member.signatures.sign(request, to, by, bodyHash([Buffer.from(of)]));
+    };
+    const send = async (
+      header: string,
+      as: Record<string, string> = meant,
+      name = "changes/preview",
+    ): Promise<number> => {
+      const reply = await fetch(new URL(`/ui/api/${name}`, one.url), {
+        method: "POST",
+        headers: { ...as, [FORWARD_HEADER]: header },
+        body,
+      });
+      await reply.arrayBuffer();
+      return reply.status;
+    };
+    const good = sign();
+    expect(await send(good)).toBe(200);
+    const { "x-plugboard": __, ...without } = meant;
+    const stranger = { ...meant, cookie: "plugboard-ui-8080=x" };
+    const caller = { id: "token:default", label: "default" };
+    const cases: Record<string, [number, () => Promise<number>]> = {
+      "a second time": [403, () => send(good)],
+      "for another gateway": [403, () => send(sign({ to: member.signing.url }))],
+      "another body": [403, () => send(sign({ of: "{}" }))],
+      "another method": [403, () => send(sign(), meant, "changes/confirm")],
+      "another visitor": [403, () => send(sign(), stranger)],
+      "for an MCP client": [403, () => send(sign({ by: { caller, agent: "default" } }))],
+      "no visitor": [401, () => send(sign({ as: stranger }), stranger)],
+      "a cookie without its secret": [401, () => send(sign({ as: without }), without)],
+      "what needs no visitor": [
+        401,
+        () => send(sign({ at: "/ui/api/way-in", as: stranger }), stranger, "way-in"),
+      ],
+    };
+    for (const [name, [status, attempt]] of Object.entries(cases)) {
+      expect(await attempt(), name).toBe(status);
+    }
+    // A signature for the page is none for MCP.
+    const mcp = member.signatures.sign(
+      { method: "POST", path: "/mcp", headers: meant },
+      one.url.origin,
+      {},
+      bodyHash([Buffer.from(body)]),
+    );
+    expect((await post(one.url, body, { ...meant, [FORWARD_HEADER]: mcp })).status).toBe(403);
+    // What is passed on goes no further.
+    const further = { ...meant, [HOME_HEADER]: home };
+    expect(await send(sign(), further)).toBe(200);
+    expect(member.requests).toHaveLength(2);
+    expect(done).toEqual([]);
+  });
+
+  /** What names a gateway to the page. */
+  function tagOf(url: URL): string {
+    return shortHash(url.origin).slice(0, 8);
+  }
+
   async function toolsOf(at: Replica): Promise<string[]> {
     const { message } = await post(at.url, legacy("tools/list"), headers);
     return message?.["result"].tools.map(({ name }: { name: string }) => name);
@@ -467,7 +809,7 @@ describe.skipIf(missing !== undefined)(`gateways on two machines${why}`, () => {
         { method: given.method ?? "POST", path: given.path ?? "/mcp", headers: plain },
         given.to ?? one.url.origin,
         given.by ?? by,
-        [Buffer.from(given.body ?? body)],
+        bodyHash([Buffer.from(given.body ?? body)]),
       );
     const send = async (header: string, more: Record<string, string> = {}, sent = body) => {
       const { status, message } = await post(one.url, sent, {
@@ -525,7 +867,7 @@ describe.skipIf(missing !== undefined)(`gateways on two machines${why}`, () => {
       { method: "POST", path: "/mcp", headers: further },
       one.url.origin,
       by,
-      [Buffer.from(body)],
+      bodyHash([Buffer.from(body)]),
     );
     expect(await send(hop, { "mcp-session-id": elsewhere })).toMatch(/^404 /);
     expect(member.requests).toEqual([]);

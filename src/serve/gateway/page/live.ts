@@ -18,6 +18,7 @@ import type { Visitor } from "./visitors.ts";
 import type {
   CallFacts,
   ChangedDefinition,
+  GatewayPlace,
   Minute,
   PageEvents,
   People,
@@ -58,6 +59,10 @@ export interface LiveOptions {
   url: () => string | undefined;
   /** Which gateway this is, where there are several. */
   replica?: string | undefined;
+  /** Those that the page can look at, this one first. Default: this one alone. */
+  places?: (() => GatewayPlace[]) | undefined;
+  /** What names this one among them. */
+  home?: string | undefined;
 }
 
 export class Live {
@@ -156,7 +161,7 @@ export class Live {
   }
 
   snapshot({ role, name, until }: Visitor): Snapshot {
-    const { monitoring, url, replica } = this.#options;
+    const { monitoring, url, replica, home, places } = this.#options;
     const status = monitoring.status();
     const { version, pid, since, config, state, agents, unappliedEdit } = status;
     const address = url();
@@ -170,7 +175,9 @@ export class Live {
         ...(role === "owner" && config !== undefined && { config }),
         ...(address !== undefined && { url: address }),
         ...(replica !== undefined && { replica }),
+        ...(home !== undefined && { home }),
       },
+      gateways: places?.() ?? [],
       agents: agents.map(agentFacts),
       servers: this.#servers().map((server) => CUTS.server(role, server)),
       waiting: this.#waiting.map(waitingCall),
@@ -233,6 +240,7 @@ export class Live {
       const names = servers.filter((each) => each.agent === agent.id).map(({ name }) => name);
       this.#tell("servers", agent.id, { agent: agent.id, names });
     }
+    this.#tell("gateways", "", this.#options.places?.() ?? []);
     this.#tell("edit", "", { unapplied: unappliedEdit });
     this.#tell("waiting", "", this.#waiting.map(waitingCall));
     this.#tell("changes", "", [...this.#changes]);

@@ -1,21 +1,37 @@
 // The page of a gateway: its files, who may see it, and the requests that it makes. Everything is under /ui/; nothing
 // of it opens with a token of an MCP client, and nothing else opens with the page's cookie.
 
+import { createHash } from "node:crypto";
+import { createWriteStream } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
 import { PlugboardError, toPlugboardError } from "../../../core/types/errors.ts";
 import { isJsonObject, type JsonObject } from "../../../core/types/json.ts";
 import { measureJson } from "../../../util/measure-json.ts";
 import { parseJson } from "../../../util/parse-json.ts";
 import { byteSize, oneLine } from "../../../util/text.ts";
 import { visible } from "../../../util/visible.ts";
+import { bodyHash, type Passing, type Unanswered } from "../../endpoint/http/elsewhere.ts";
+import type { Sender } from "../../endpoint/http/sessions.ts";
 import type { Live } from "./live.ts";
 import type { AdmittedCaller } from "../access/admission.ts";
 import type { PageCalls } from "./call.ts";
 import { notForViewers, type PageMethods } from "./methods.ts";
 import type { PageFiles } from "./page-files.ts";
 import type { ProviderSignIn } from "./provider-sign-in.ts";
-import { VISITOR, type Visitors } from "./visitors.ts";
-import { API_HEADER, type ApiFailure, FILE_NAME_HEADER, MOST_UPLOAD, type WayIn } from "./wire.ts";
+import { VISITOR, type Visitor, type Visitors } from "./visitors.ts";
+import {
+  API_HEADER,
+  type ApiFailure,
+  FILE_NAME_HEADER,
+  GATEWAY_GONE,
+  HOME_HEADER,
+  MOST_UPLOAD,
+  type WayIn,
+} from "./wire.ts";
 
 /** Arguments of a call are the largest that the page sends. */
 const MOST_BODY_BYTES = 4 * 1024 * 1024;
@@ -52,12 +68,39 @@ const HEADERS = {
   "X-Frame-Options": "DENY",
 } as const;
 
+/** The gateways on other machines that share this one's state, as the page needs them. */
+export interface PageElsewhere {
+  /** Names this gateway. */
+  readonly tag: string;
+  /** Has the request answered by the gateway with this tag: sent once, whatever happens. Never rejects. */
+  forwardPage(tag: string, passed: PassedPage): Promise<Passing>;
+}
+
+export interface PassedPage {
+  request: IncomingMessage;
+  reply: ServerResponse;
+  body: readonly Buffer[] | BodyFile;
+  unanswered: (why: Unanswered) => void;
+}
+
+/** A body that is too large for the memory. */
+interface BodyFile {
+  file: string;
+  size: number;
+  hash: string;
+}
+
+/** Another gateway has passed the request on, and vouches for this hash of its body. */
+type Forwarded = Sender["forwarded"];
+
 export interface PageOptions {
   visitors: Visitors;
   live: Pick<Live, "open">;
   methods: PageMethods;
   calls: PageCalls;
   files: Pick<PageFiles, "send">;
+  /** Whoever else may have what a request goes on with. */
+  elsewhere?: PageElsewhere | undefined;
   /** How people sign in without a link, if that is configured. Never rejects. */
   signIn?: Promise<ProviderSignIn | undefined>;
   /** Where people reach the gateway, besides the host that they ask for. */
@@ -82,7 +125,12 @@ export class Page {
   }
 
   /** Answers `/`, `/ui` and everything below it. The gateway has checked the Host. */
-  async answer(path: string, request: IncomingMessage, reply: ServerResponse): Promise<void> {
+  async answer(
+    path: string,
+    request: IncomingMessage,
+    reply: ServerResponse,
+    forwarded?: Forwarded,
+  ): Promise<void> {
     for (const [name, value] of Object.entries(HEADERS)) reply.setHeader(name, value);
     if (path === "/" || path === "/ui") {
       return void reply.writeHead(302, { Location: "/ui/", "Cache-Control": "no-store" }).end();
@@ -94,36 +142,49 @@ export class Page {
       return this.#options.files.send(file, request, reply);
     }
     reply.setHeader("Cache-Control", "no-store");
-    if (!this.#isFromPage(request)) return refuse(reply, FOREIGN);
+    if (forwarded === undefined && !this.#isFromPage(request)) return refuse(reply, FOREIGN);
     try {
-      await this.#answerApi(path.slice(API.length), request, reply);
+      await this.#answerApi(path.slice(API.length), request, reply, forwarded);
     } catch (error) {
       fail(reply, error);
     }
   }
 
-  async #answerApi(name: string, request: IncomingMessage, reply: ServerResponse): Promise<void> {
+  async #answerApi(
+    name: string,
+    request: IncomingMessage,
+    reply: ServerResponse,
+    forwarded: Forwarded,
+  ): Promise<void> {
     const { visitors, live, methods } = this.#options;
     const visitor = visitors.find(request);
-    if (visitor === undefined && !OPEN.has(name)) return refuse(reply, NOT_SIGNED_IN);
+    const isOpen = OPEN.has(name) && forwarded === undefined;
+    if (visitor === undefined && !isOpen) return refuse(reply, NOT_SIGNED_IN);
+    const home = ANYWHERE.has(name) || forwarded ? undefined : this.#otherHome(request);
     if (visitor !== undefined && name === "events" && request.method === "GET") {
+      if (home !== undefined && (await this.#isPassed(home, request, reply, []))) return;
       return live.open(request, reply, visitor);
     }
     if (request.method !== "POST") return refuse(reply, NOT_JSON);
     if (visitor !== undefined && name === "add/upload") {
+      if (home !== undefined) return this.#passFile(home, request, reply, visitor);
       const { [FILE_NAME_HEADER]: file = "" } = request.headers;
-      return send(
-        reply,
-        200,
-        await methods.upload(fileName(String(file)), sentIn(request), visitor),
-      );
+      const chunks = sentIn(request, forwarded?.body);
+      return send(reply, 200, await methods.upload(fileName(String(file)), chunks, visitor));
     }
     // Whoever is not signed in has nothing to send but a key.
     const most = name === "sign-in" ? ANSWER_BODY_BYTES : KEY_BODY_BYTES;
     const bytes = await bodyOf(request, visitor === undefined ? most : MOST_BODY_BYTES);
     if (bytes === undefined) return refuse(reply, TOO_LARGE);
+    if (forwarded !== undefined && forwarded.body !== bodyHash([bytes])) {
+      return refuse(reply, FOREIGN);
+    }
     const body = parseJson(bytes.toString("utf8"));
     if (!isJsonObject(body)) return refuse(reply, NOT_JSON);
+    if (home !== undefined) {
+      if (await this.#isPassed(home, request, reply, [bytes])) return;
+      return refuse(reply, HOME_GONE);
+    }
     if (name === "way-in") {
       const provider = (await this.#options.signIn)?.name;
       return send(reply, 200, { ...(provider !== undefined && { provider }) } satisfies WayIn);
@@ -142,6 +203,56 @@ export class Page {
       return send(reply, 200, {});
     }
     send(reply, 200, await methods.run(name, body, visitor));
+  }
+
+  /** The gateway that the page looks at, if that is another one. */
+  #otherHome({ headers }: IncomingMessage): string | undefined {
+    const { elsewhere } = this.#options;
+    const { [HOME_HEADER]: home } = headers;
+    return typeof home !== "string" || home === elsewhere?.tag ? undefined : elsewhere && home;
+  }
+
+  /** False if that gateway is gone; then nobody has got the request. */
+  async #isPassed(
+    home: string,
+    request: IncomingMessage,
+    reply: ServerResponse,
+    body: PassedPage["body"],
+  ): Promise<boolean> {
+    const unanswered = (why: Unanswered): void => refuse(reply, UNANSWERED[why]);
+    const passed = { request, reply, body, unanswered };
+    return (await this.#options.elsewhere?.forwardPage(home, passed))?.kind === "answered";
+  }
+
+  /** What is signed for the other gateway has its hash, so all of it has to be there first. */
+  async #passFile(
+    home: string,
+    request: IncomingMessage,
+    reply: ServerResponse,
+    { role }: Visitor,
+  ): Promise<void> {
+    if (role !== "owner") throw notForViewers();
+    const directory = await mkdtemp(join(tmpdir(), "plugboard-upload-"));
+    try {
+      const file = join(directory, "file");
+      const hash = createHash("sha256");
+      let size = 0;
+      await pipeline(
+        sentIn(request),
+        async function* (chunks: AsyncIterable<Buffer>) {
+          for await (const chunk of chunks) {
+            hash.update(chunk);
+            size += chunk.length;
+            yield chunk;
+          }
+        },
+        createWriteStream(file, { mode: 0o600 }),
+      );
+      const body = { file, size, hash: hash.digest("base64url") };
+      if (!(await this.#isPassed(home, request, reply, body))) refuse(reply, HOME_GONE);
+    } finally {
+      await rm(directory, { recursive: true, force: true });
+    }
   }
 
   /** Trades the key of a link for a cookie. */
@@ -206,6 +317,8 @@ interface ApiRefusal {
 
 /** What somebody can ask for who is not signed in. */
 const OPEN: ReadonlySet<string> = new Set(["enter", "way-in", "sign-in"]);
+/** What every gateway answers itself, whichever the page looks at. */
+const ANYWHERE: ReadonlySet<string> = new Set([...OPEN, "leave"]);
 
 const SIGN_IN = "run plugboard ui, which opens the page with a new link";
 
@@ -231,6 +344,26 @@ const NO_PROVIDER: ApiRefusal = {
   code: "UNSUPPORTED",
   message: "this gateway has no provider to sign in with",
   hint: SIGN_IN,
+};
+const HOME_GONE: ApiRefusal = {
+  status: 410,
+  code: GATEWAY_GONE,
+  message: "the gateway that you looked at is gone, and nothing was done",
+  hint: "you see another one now: look, and try again there",
+};
+const UNANSWERED: Readonly<Record<Unanswered, ApiRefusal>> = {
+  "not taken": {
+    status: 502,
+    code: "NETWORK",
+    message: "the gateway that you look at does not take requests of this one",
+    hint: "the log of this gateway says why",
+  },
+  "may have run": {
+    status: 502,
+    code: "NETWORK",
+    message: "the gateway that you look at went away while it answered",
+    hint: "what you asked for may have been done: check before you repeat it",
+  },
 };
 const NOT_JSON: ApiRefusal = {
   status: 400,
@@ -261,13 +394,18 @@ async function bodyOf(request: IncomingMessage, most: number): Promise<Buffer | 
   return values > MOST_JSON.values || depth > MOST_JSON.depth ? undefined : bytes;
 }
 
-/** Throws INVALID_ARGUMENTS for a file that is too large, or does not come to its end. */
-async function* sentIn(request: IncomingMessage): AsyncGenerator<Buffer, void> {
+/**
+ * Throws INVALID_ARGUMENTS for a file that is too large, does not come to its end, or has another hash than `expected`. What
+ * has come until then counts for nothing.
+ */
+async function* sentIn(request: IncomingMessage, expected?: string): AsyncGenerator<Buffer, void> {
+  const hash = expected === undefined ? undefined : createHash("sha256");
   let size = 0;
   try {
     for await (const chunk of chunksOf(request)) {
       size += chunk.length;
       if (size > MOST_UPLOAD) break;
+      hash?.update(chunk);
       yield chunk;
     }
   } catch (error) {
@@ -275,7 +413,10 @@ async function* sentIn(request: IncomingMessage): AsyncGenerator<Buffer, void> {
       cause: error,
     });
   }
-  if (size <= MOST_UPLOAD) return;
+  if (size <= MOST_UPLOAD && hash?.digest("base64url") === expected) return;
+  if (size <= MOST_UPLOAD) {
+    throw new PlugboardError("INVALID_ARGUMENTS", "this is not the file that was sent");
+  }
   throw new PlugboardError("INVALID_ARGUMENTS", `it is larger than ${byteSize(MOST_UPLOAD)}`);
 }
 

@@ -16,6 +16,15 @@ export type Role = "owner" | "viewer";
  */
 export const API_HEADER = "x-plugboard";
 
+/**
+ * Names the gateway that the page looks at, where several share a state: whichever gets a request passes it on. Without it,
+ * whichever gets a request answers it.
+ */
+export const HOME_HEADER = "x-plugboard-home";
+
+/** The code of a failure: the gateway that the page looks at is gone, and nothing was done. */
+export const GATEWAY_GONE = "GATEWAY_GONE";
+
 /** How somebody who is not signed in can do so, besides with a link. */
 export interface WayIn {
   /** The host of the provider. */
@@ -26,6 +35,8 @@ export interface WayIn {
 export interface Snapshot {
   you: { role: Role; name: string; until: number };
   gateway: GatewayFacts;
+  /** Those that the page can look at, where several share a state. */
+  gateways: GatewayPlace[];
   agents: AgentFacts[];
   servers: ServerFacts[];
   waiting: WaitingCall[];
@@ -52,7 +63,15 @@ export interface GatewayFacts {
   url?: string;
   /** Which one this is, where several share a state: the page shows this one's events. */
   replica?: string;
+  /** What the page sends as HOME_HEADER to come back to this one. Absent where others do not reach it. */
+  home?: string;
   state: "serving" | "stopping";
+}
+
+export interface GatewayPlace {
+  home: string;
+  /** For people. */
+  name: string;
 }
 
 export interface AgentFacts {
@@ -282,6 +301,7 @@ export interface Person {
 /** The events of the stream, by name. Each replaces what the page knew of the same thing. */
 export interface PageEvents {
   snapshot: Snapshot;
+  gateways: GatewayPlace[];
   server: ServerFacts;
   /** The names that are left: others are gone. */
   servers: { agent: string; names: string[] };

@@ -2,22 +2,43 @@
 // answers what another gateway has asked, is sent there: over one hop, signed, and once, since nobody knows whether a call
 // ran that was sent. Its answer comes back as it is made, streams too, and whoever hangs up is heard at the other end.
 
-import { Agent as HttpAgent, type ClientRequest, type IncomingMessage, request } from "node:http";
+import { createReadStream } from "node:fs";
+import {
+  Agent as HttpAgent,
+  type ClientRequest,
+  type IncomingMessage,
+  request as requestPlain,
+} from "node:http";
 import { Agent as TlsAgent, request as requestTls } from "node:https";
 import type { ServerResponse } from "node:http";
+import { pipeline } from "node:stream";
 import type { Logger } from "../../../core/types/logger.ts";
 import type { Replicas, TokenStore } from "../../../core/types/shared-state.ts";
 import type { Clock } from "../../../util/clock.ts";
 import { errorMessage } from "../../../util/error-message.ts";
 import { shortHash } from "../../../util/short-hash.ts";
 import { oneLine } from "../../../util/text.ts";
-import type { Elsewhere, Passed, Passing } from "../../endpoint/http/elsewhere.ts";
+import {
+  bodyHash,
+  type Elsewhere,
+  type Passed,
+  type Passing,
+  type Unanswered,
+} from "../../endpoint/http/elsewhere.ts";
 import { type Refusal, refusal, sendRefusal } from "../../endpoint/http/refusal.ts";
 import type { RequestId } from "../../endpoint/message.ts";
 import { holderIn } from "../../endpoint/questions/request-state.ts";
 import type { Sealer } from "../../endpoint/sealed.ts";
 import type { OtherGateways } from "../gateway.ts";
-import { FORWARD_HEADER, type ForwardedFor, passedHeaders, type Signatures } from "./signature.ts";
+import type { PageElsewhere, PassedPage } from "../page/page.ts";
+import type { GatewayPlace } from "../page/wire.ts";
+import {
+  FORWARD_HEADER,
+  type ForwardedFor,
+  passedHeaders,
+  type Signatures,
+  type Verdict,
+} from "./signature.ts";
 
 /** How long another gateway may take to accept a connection. */
 const CONNECT_MS = 3000;
@@ -52,6 +73,16 @@ export interface OtherReplicasOptions {
   logger: Logger;
 }
 
+/** What is sent to another gateway, and what its sender gets in place of an answer. */
+interface Outgoing {
+  request: IncomingMessage;
+  by: ForwardedFor;
+  body: PassedPage["body"];
+  /** Absent: nobody waits for the answer. */
+  reply?: ServerResponse;
+  unanswered: (why: Unanswered) => void;
+}
+
 /** A request that another gateway is answering. */
 interface Hop {
   home: string;
@@ -59,7 +90,7 @@ interface Hop {
   sent: ClientRequest;
 }
 
-export class OtherReplicas implements Elsewhere {
+export class OtherReplicas implements Elsewhere, PageElsewhere {
   readonly #options: OtherReplicasOptions;
   readonly #agents = {
     http: new HttpAgent({ keepAlive: true, timeout: IDLE_MS, maxTotalSockets: MOST_CONNECTIONS }),
@@ -82,8 +113,7 @@ export class OtherReplicas implements Elsewhere {
 
   askerOf(question: RequestId): string | undefined {
     const [, tag] = QUESTION.exec(String(question)) ?? [];
-    if (tag === undefined || tag === this.tag) return undefined;
-    return this.#urls().find((url) => tagOf(url) === tag);
+    return tag === undefined ? undefined : this.#homeOf(tag);
   }
 
   holderOf(requestState: unknown): string | undefined {
@@ -94,7 +124,26 @@ export class OtherReplicas implements Elsewhere {
   async forward(home: string, passed: Passed): Promise<Passing> {
     const why = await this.#whyUnreachable(home);
     if (why !== undefined) return { kind: "gone", why };
-    return this.#send(home, passed, passed.reply);
+    const { reply } = passed;
+    const unanswered = (of: Unanswered): void =>
+      sendRefusal(reply, { status: 502, headers: {}, message: UNANSWERED[of] });
+    return this.#send(home, { ...ofClient(passed), reply, unanswered });
+  }
+
+  async forwardPage(tag: string, passed: PassedPage): Promise<Passing> {
+    if (this.#homeOf(tag) === undefined) await this.#options.replicas.look();
+    const home = this.#homeOf(tag);
+    // Its cookie says who it is for, and whoever answers reads it.
+    return home === undefined
+      ? { kind: "gone", why: GONE }
+      : this.#send(home, { ...passed, by: {} });
+  }
+
+  places(): GatewayPlace[] {
+    const reached = this.#options.replicas.list().flatMap(({ name, url }) => {
+      return url === undefined ? [] : [[tagOf(url), name] as const];
+    });
+    return [...new Map(reached)].map(([home, name]) => ({ home, name }));
   }
 
   tellAll(passed: Omit<Passed, "reply">): void {
@@ -102,7 +151,7 @@ export class OtherReplicas implements Elsewhere {
   }
 
   tell(home: string, passed: Omit<Passed, "reply">): void {
-    void this.#send(home, passed, undefined);
+    void this.#send(home, { ...ofClient(passed), unanswered: () => {} });
   }
 
   /**
@@ -110,13 +159,12 @@ export class OtherReplicas implements Elsewhere {
    * token. Undefined for what a client sent itself.
    */
   forwardedIn(
-    { headers, method = "GET", url: path = "/" }: IncomingMessage,
+    request: IncomingMessage,
     agent: string | undefined,
     tokens: Pick<TokenStore, "current">,
   ): ReturnType<OtherGateways["forwardedIn"]> {
-    const header = headers[FORWARD_HEADER];
-    if (header === undefined) return undefined;
-    const verdict = this.#options.signatures.verify(String(header), { method, path, headers });
+    const verdict = this.#verdictOn(request);
+    if (verdict === undefined) return undefined;
     if (verdict.kind === "refused") return this.#notTaken(verdict.why);
     const { caller, expiresAt, agent: meant } = verdict.by;
     if (caller === undefined || meant !== agent) return this.#notTaken("it is for another agent");
@@ -135,6 +183,22 @@ export class OtherReplicas implements Elsewhere {
       },
       forwarded: { body: verdict.body },
     };
+  }
+
+  /** A request of the page that another gateway has passed on. Undefined for what a browser sent itself. */
+  forwardedPageIn(request: IncomingMessage): ReturnType<OtherGateways["forwardedPageIn"]> {
+    const verdict = this.#verdictOn(request);
+    if (verdict === undefined) return undefined;
+    if (verdict.kind === "refused") return this.#notTaken(verdict.why);
+    if (verdict.by.caller !== undefined) return this.#notTaken("it is for an MCP client");
+    return { isAdmitted: true, forwarded: { body: verdict.body } };
+  }
+
+  #verdictOn(request: IncomingMessage): Verdict | undefined {
+    const { headers, method = "GET", url: path = "/" } = request;
+    const header = headers[FORWARD_HEADER];
+    if (header === undefined) return undefined;
+    return this.#options.signatures.verify(String(header), { method, path, headers });
   }
 
   /** Whoever forges one learns nothing but that; the other gateway reads the reason. */
@@ -164,6 +228,11 @@ export class OtherReplicas implements Elsewhere {
     return [...new Set(urls)].filter((url) => url !== this.home);
   }
 
+  /** Of another one that can be reached. */
+  #homeOf(tag: string): string | undefined {
+    return this.#urls().find((url) => tagOf(url) === tag);
+  }
+
   async #whyUnreachable(home: string): Promise<string | undefined> {
     if (!URL.canParse(home)) {
       const why =
@@ -184,21 +253,18 @@ export class OtherReplicas implements Elsewhere {
     }
   }
 
-  #send(
-    home: string,
-    { request: from, sender, body }: Omit<Passed, "reply">,
-    reply: ServerResponse | undefined,
-  ): Promise<Passing> {
+  #send(home: string, outgoing: Outgoing): Promise<Passing> {
+    const { request: from, by, body, reply } = outgoing;
     const { signatures } = this.#options;
-    const { caller, agent, expiresAt } = sender;
-    const by: ForwardedFor = { caller, agent, ...(expiresAt !== undefined && { expiresAt }) };
     const { method = "GET", url: path = "/" } = from;
     const headers = passedHeaders(from.headers);
-    const signed = signatures.sign({ method, path, headers }, home, by, body);
-    const length = body.reduce((sum, { length: each }) => sum + each, 0);
+    const isFile = "file" in body;
+    const hash = isFile ? body.hash : bodyHash(body);
+    const signed = signatures.sign({ method, path, headers }, home, by, hash);
+    const length = isFile ? body.size : body.reduce((sum, { length: each }) => sum + each, 0);
     const isTls = home.startsWith("https:");
     return new Promise((resolve) => {
-      const sent = (isTls ? requestTls : request)(new URL(path, home), {
+      const sent = (isTls ? requestTls : requestPlain)(new URL(path, home), {
         method,
         agent: isTls ? this.#agents.https : this.#agents.http,
         headers: {
@@ -228,20 +294,27 @@ export class OtherReplicas implements Elsewhere {
         reply?.removeListener("close", hangUp);
         resolve(passing);
       };
-      sent.once("error", (error) => over(this.#failed(home, error, isConnected, reply)));
+      sent.once("error", (error) => over(this.#failed(home, error, isConnected, outgoing)));
       sent.once("response", (answer) => {
         if (reply === undefined) answer.resume();
-        else this.#answer(home, answer, reply);
+        else this.#answer(home, answer, outgoing, reply);
         answer.once("close", () => over(ANSWERED));
         // A stream is open as long as both sides want it; nobody waits for its end.
         if (hop.isStream) resolve(ANSWERED);
       });
+      // Whatever goes wrong is told to the request, too.
+      if (isFile) return void pipeline(createReadStream(body.file), sent, () => {});
       for (const chunk of body) sent.write(chunk);
       sent.end();
     });
   }
 
-  #answer(home: string, answer: IncomingMessage, reply: ServerResponse): void {
+  #answer(
+    home: string,
+    answer: IncomingMessage,
+    { unanswered }: Outgoing,
+    reply: ServerResponse,
+  ): void {
     const { [FORWARD_HEADER]: refused } = answer.headers;
     if (refused !== undefined) {
       const why = oneLine(String(refused), 200);
@@ -249,7 +322,7 @@ export class OtherReplicas implements Elsewhere {
         reason: why,
       });
       answer.resume();
-      return sendRefusal(reply, { status: 502, headers: {}, message: NOT_TAKEN });
+      return unanswered("not taken");
     }
     const headers = RETURNED.flatMap((name) => {
       const value = answer.headers[name];
@@ -267,7 +340,7 @@ export class OtherReplicas implements Elsewhere {
     home: string,
     error: Error,
     isConnected: boolean,
-    reply: ServerResponse | undefined,
+    { reply, unanswered }: Outgoing,
   ): Passing {
     const reason = oneLine(errorMessage(error), 200);
     if (!isConnected) {
@@ -277,7 +350,7 @@ export class OtherReplicas implements Elsewhere {
     if (reply === undefined || reply.destroyed) return ANSWERED;
     this.#options.logger.warn(`the gateway at ${home} went away while it answered`, { reason });
     if (reply.headersSent) reply.destroy();
-    else sendRefusal(reply, { status: 502, headers: {}, message: MAY_HAVE_RUN });
+    else unanswered("may have run");
     return ANSWERED;
   }
 }
@@ -285,10 +358,21 @@ export class OtherReplicas implements Elsewhere {
 const ANSWERED: Passing = { kind: "answered" };
 const GONE = "the gateway where it began is gone, and its servers with it";
 const NOT_FORWARDED = "this request is not one that another gateway of this fleet has passed on";
-const NOT_TAKEN =
-  "the gateway where this session began does not take this request; the log of this gateway says why";
-const MAY_HAVE_RUN =
-  "the gateway where this session began went away while it answered. A call that was sent there may have run: check before you repeat it";
+const UNANSWERED: Readonly<Record<Unanswered, string>> = {
+  "not taken":
+    "the gateway where this session began does not take this request; the log of this gateway says why",
+  "may have run":
+    "the gateway where this session began went away while it answered. A call that was sent there may have run: check before you repeat it",
+};
+
+function ofClient({ request, sender, body }: Omit<Passed, "reply">): Omit<Outgoing, "unanswered"> {
+  const { caller, agent, expiresAt } = sender;
+  return {
+    request,
+    by: { caller, agent, ...(expiresAt !== undefined && { expiresAt }) },
+    body,
+  };
+}
 
 function tagOf(home: string): string {
   return shortHash(home).slice(0, TAG_LENGTH);

@@ -9,7 +9,7 @@ import type { KeyRing, SealKey } from "../../../core/types/key-ring.ts";
 import type { Clock } from "../../../util/clock.ts";
 import { parseJson } from "../../../util/parse-json.ts";
 import { isSameSecret } from "../../../util/same-secret.ts";
-import { bodyHash } from "../../endpoint/http/elsewhere.ts";
+import { API_HEADER, FILE_NAME_HEADER } from "../page/wire.ts";
 
 export const FORWARD_HEADER = "plugboard-forward";
 
@@ -25,13 +25,15 @@ const PASSED: ReadonlySet<string> = new Set([
   "baggage",
   "content-type",
   "cookie",
+  "last-event-id",
   "mcp-method",
   "mcp-name",
   "mcp-protocol-version",
   "mcp-session-id",
   "traceparent",
   "tracestate",
-  "x-plugboard",
+  API_HEADER,
+  FILE_NAME_HEADER,
 ]);
 const PASSED_START = "mcp-param-";
 
@@ -74,8 +76,8 @@ export class Signatures {
     this.#options = options;
   }
 
-  /** The header for a request to the gateway at `to`. */
-  sign(request: SignedRequest, to: string, by: ForwardedFor, body: readonly Buffer[]): string {
+  /** The header for a request to the gateway at `to`, with the hash of its body. */
+  sign(request: SignedRequest, to: string, by: ForwardedFor, body: string): string {
     const { keys, clock, random } = this.#options;
     const { id, key } = keys.current;
     const payload = Buffer.from(
@@ -84,7 +86,7 @@ export class Signatures {
         until: clock.now() + VALID_MS,
         nonce: random(NONCE_BYTES).toString("base64url"),
         request: digestOf(request),
-        body: bodyHash(body),
+        body,
         by,
       }),
     ).toString("base64url");
