@@ -114,7 +114,9 @@ describe("a server that is kept alive", () => {
     configure({ page: PAGE }, { host: "192.0.2.1", behindProxy: true });
     const failed = await scratch.run(["--config", "plugboard.json", "up", "-d"]);
     expect(failed.code).toBe(3);
-    expect(failed.stderr).toMatch(/^plugboard: the gateway was not started: .*192\.0\.2\.1/);
+    expect(failed.stderr).toMatch(
+      /^plugboard: the gateway was not started: .*192\.0\.2\.1:\d+\nhint: everything that it said is in \S+; check gateway\.host/,
+    );
   });
 
   it("and is yours stays with your own gateway, in a project that you have not trusted", async () => {

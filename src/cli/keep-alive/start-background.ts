@@ -20,6 +20,7 @@ import { openLog, readLog } from "./background-log.ts";
 const READY_WITHIN_MS = 20_000;
 /** What every error begins with. */
 const ERROR = "plugboard: ";
+const HINT = "hint: ";
 const LONGEST_REASON = 500;
 /** What the gateway writes to the pipe. */
 export const READY = "ready\n";
@@ -51,7 +52,10 @@ export async function startBackground(
 
 type StartContext = Pick<CliContext, "io" | "options" | "clock" | "signal">;
 
-export type GatewayStart = { log: string } & ({ kind: "ready" } | { kind: "failed"; why: string });
+export type GatewayStart = { log: string } & (
+  | { kind: "ready" }
+  | { kind: "failed"; why: string; hint?: string }
+);
 
 /** Runs `plugboard <words>` in the background, and resolves when it has said that it is ready, or has ended. */
 export async function startGateway(
@@ -61,7 +65,12 @@ export async function startGateway(
   env: Environment = io.env,
 ): Promise<GatewayStart> {
   const log = gatewayFile(plugboardHome(io.env, io.homedir), placeOfSource(source), "log");
-  const failed = (why: string): GatewayStart => ({ kind: "failed", why, log });
+  const failed = (why: string, hint?: string): GatewayStart => ({
+    kind: "failed",
+    why,
+    ...(hint && { hint }),
+    log,
+  });
   if (signal.aborted) return failed("interrupted");
   try {
     await makeDirectory(dirname(log));
@@ -105,7 +114,7 @@ export async function startGateway(
         pipe?.on("end", giveUp);
         pipe?.on("error", giveUp);
       });
-      return isReady ? { kind: "ready", log } : failed(whyNot(readLog(log, before)));
+      return isReady ? { kind: "ready", log } : failed(...whyNot(readLog(log, before)));
     } finally {
       closeSync(output);
     }
@@ -128,12 +137,15 @@ function gatewayWords(
   return [...(config === undefined ? [] : ["--config", config]), "--no-color"];
 }
 
-/** The error that it has printed, which may have several lines, or else the last thing it said. */
-function whyNot(lines: readonly string[]): string {
+/** The error that it has printed, which may have several lines, and its hint; or else the last thing it said. */
+function whyNot(lines: readonly string[]): [why: string, hint?: string] {
   const at = lines.findLastIndex((line) => line.startsWith(ERROR));
   const said = at === -1 ? lines.slice(-1) : lines.slice(at);
   // Where to read more is for whoever has the error as a whole.
   const told = said.filter((line) => !line.startsWith("more: "));
-  const text = oneLine(told.join(" ").replace(ERROR, ""), LONGEST_REASON);
-  return text === "" ? "it did not get ready in time" : text;
+  const hintAt = told.findIndex((line) => line.startsWith(HINT));
+  const [error, hint] = hintAt === -1 ? [told, []] : [told.slice(0, hintAt), told.slice(hintAt)];
+  const text = oneLine(error.join(" ").replace(ERROR, ""), LONGEST_REASON);
+  if (text === "") return ["it did not get ready in time"];
+  return [text, oneLine(hint.join(" ").replace(HINT, ""), LONGEST_REASON)];
 }

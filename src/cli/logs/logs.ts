@@ -74,14 +74,12 @@ function requireServer(server: string, { agents }: GatewayStatus): void {
 function noGateway(source: ConfigSource, { io }: CliContext): PlugboardError {
   const which = source.kind === "file" ? ` for ${visible(source.path)}` : "";
   const file = gatewayFile(plugboardHome(io.env, io.homedir), placeOfSource(source), "log");
-  const earlier = existsSync(file)
-    ? `; what the last one in the background logged is in ${file}`
-    : "";
+  const earlier = existsSync(file) ? `; the log of the last one is ${file}` : "";
   return new PlugboardError(
     "SERVER_UNAVAILABLE",
     `no gateway is running${which}, and only a gateway keeps what its servers write`,
     {
-      hint: `other commands show it with --verbose${earlier}; to start a gateway in the background: plugboard up -d`,
+      hint: `--verbose shows what servers write during a single command${earlier}; to start a gateway in the background: plugboard up -d`,
       quote: "",
     },
   );

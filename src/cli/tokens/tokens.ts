@@ -69,7 +69,7 @@ async function addToken(add: AddToken, tokens: TokenStore, context: CliContext):
     ...(add.expires !== undefined && { expiresAt: clock.now() + add.expires }),
   });
   const header = `Authorization: Bearer ${text}`;
-  const url = await urlFor(token, context);
+  const { url, isUp } = await placeFor(token, context);
   if (options.json) return screen.json({ ...toJson(token), token: text, header, url });
   const { agents = [], expiresAt } = token;
   const whom = agents.length === 0 ? "every agent" : agents.map((id) => oneLine(id)).join(", ");
@@ -82,7 +82,11 @@ async function addToken(add: AddToken, tokens: TokenStore, context: CliContext):
   }
   // To be copied, so it is not broken.
   screen.out(`${header}\n`);
-  screen.note(`the gateway is at ${url}`);
+  screen.note(
+    isUp
+      ? `the gateway is at ${url}`
+      : `no gateway is running here; plugboard up starts it at ${url}`,
+  );
   // Where nobody reads along, the token stays on stdout alone.
   if (!screen.terminal.err.isTerminal) return;
   for (const { client, lines } of clientEntries(url, text)) {
@@ -91,13 +95,16 @@ async function addToken(add: AddToken, tokens: TokenStore, context: CliContext):
   }
 }
 
-/** Where the gateway of this configuration listens, or will when it runs. */
-async function urlFor(token: GatewayToken, context: CliContext): Promise<string> {
+/** Where the gateway of this configuration listens, or will when it runs. One with a public address may run elsewhere. */
+async function placeFor(
+  token: GatewayToken,
+  context: CliContext,
+): Promise<{ url: string; isUp: boolean }> {
   const { cwd, homedir } = context.io;
   const source = findSource(context);
   const path = endpointOf(token);
   const running = await runningGateway(source, context);
-  if (running?.url !== undefined) return `${running.url}${path}`;
+  if (running?.url !== undefined) return { url: `${running.url}${path}`, isUp: true };
   const settings = await (source.kind === "file"
     ? loadGateway(source.path, { cwd, homedir, base: source.base }).then(
         (config) => config.settings,
@@ -107,7 +114,8 @@ async function urlFor(token: GatewayToken, context: CliContext): Promise<string>
     : gatewaySettings());
   const { host, port, tls, publicUrl } = settings;
   const scheme = tls === undefined ? "http" : "https";
-  return `${publicUrl ?? `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`}${path}`;
+  const own = `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  return { url: `${publicUrl ?? own}${path}`, isUp: publicUrl !== undefined };
 }
 
 /** A token for an agent that does not exist would open nothing, and nobody would see why. */

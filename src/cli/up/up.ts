@@ -224,7 +224,7 @@ async function startDetached(context: CliContext): Promise<number> {
   const started = await startGateway(source, ["--no-color", ...own, "--detached"], context);
   if (started.kind === "failed") {
     throw new PlugboardError("SERVER_UNAVAILABLE", `the gateway was not started: ${started.why}`, {
-      hint: `everything that it said is in ${started.log}`,
+      hint: `everything that it said is in ${started.log}${started.hint === undefined ? "" : `; ${started.hint}`}`,
       quote: "",
     });
   }

@@ -28,7 +28,7 @@ describe("plugboard tokens add", () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Authorization: Bearer plug_[\w-]{43}\n$/);
     expect(stderr).toBe(
-      "the token ci is for every agent; it is shown only now\nthe gateway is at http://127.0.0.1:7584/mcp\n",
+      "the token ci is for every agent; it is shown only now\nno gateway is running here; plugboard up starts it at http://127.0.0.1:7584/mcp\n",
     );
     expect(store().find(stdout.trim().slice("Authorization: Bearer ".length))?.name).toBe("ci");
     expect((await run("list")).stdout).not.toContain("plug_");

@@ -376,7 +376,7 @@ export class Pins {
     } else if (known.kind === "pinned" && isFirst(known.pins, sighting)) {
       const advertised = sighting.mark;
       const message =
-        "listed for a client with these capabilities for the first time; new tools in it are pinned";
+        "lists its tools to a client with these capabilities for the first time: new ones are pinned";
       this.#logger.info(message, { server, advertised });
     }
   }
