@@ -20,12 +20,20 @@ import { EXIT } from "../exit-code.ts";
 import { offeredCommand } from "../offered-command.ts";
 import { withSharedState } from "../shared-state.ts";
 import type { PinsRequest } from "./command.ts";
-import { entriesOf, findTarget, fullName, nameOf, pendingOf, type Target } from "./target.ts";
+import {
+  entriesOf,
+  findTarget,
+  fullName,
+  type KnownPins,
+  nameOf,
+  pendingOf,
+  type Target,
+} from "./target.ts";
 import { pinJson, pinJsonInFull, pinPage, pinTable } from "./view.ts";
 
 interface PinWork {
   review: Pick<PinReview, "approve" | "forget">;
-  all: readonly ServerPins[];
+  known: KnownPins;
   context: CliContext;
 }
 
@@ -39,21 +47,27 @@ async function runAction(
   context: CliContext,
 ): Promise<number> {
   const [all, lost] = [await review.list(), await review.lost()];
-  const work = { review, all, context };
+  const agents = await configuredServers(context);
+  const known = { all, configured: pinsOf(agents.flat(), all) };
+  const work = { review, known, context };
   switch (action.kind) {
     case "list":
-      await listPins({ all, lost, isWhole: action.all }, context);
+      listPins({ known, agents, lost, isWhole: action.all }, context);
       break;
     case "show":
       refuseLost(action.target, all, lost);
-      showPins(action.target, all, context);
+      showPins(action.target, known, context);
       break;
     case "approve":
       refuseLost(action.target, all, lost);
-      await approvePins(findTarget(action.target, all), work);
+      await approvePins(findTarget(action.target, known), work);
       break;
     case "forget":
-      await forgetPins(findTarget(action.target, [...all, ...lost.map(withoutPins)]), work);
+      // Nothing of an earlier server of that name is to be left behind.
+      await forgetPins(
+        findTarget(action.target, { all: [...all, ...lost.map(withoutPins)], configured: [] }),
+        work,
+      );
       break;
     case "forget-all":
       await forgetPins({ servers: [...all, ...lost.map(withoutPins)] }, work);
@@ -63,18 +77,20 @@ async function runAction(
 }
 
 interface ListedPins {
-  all: readonly ServerPins[];
+  known: KnownPins;
+  /** The servers of each agent that is configured here. */
+  agents: readonly ServerDefinition[][];
   lost: readonly LostPins[];
   /** Also of servers that are not configured. */
   isWhole: boolean;
 }
 
 /** What waits for a person comes first. */
-async function listPins({ all, lost, isWhole }: ListedPins, context: CliContext): Promise<void> {
+function listPins({ known, agents, lost, isWhole }: ListedPins, context: CliContext): void {
   const { screen, options } = context;
-  const agents = await configuredServers(context);
+  const { all, configured } = known;
   const doubles = new Map(agents.flatMap((each) => [...doublesOf(each, all)]));
-  const servers = isWhole || agents.length === 0 ? all : pinsOf(agents.flat(), all);
+  const servers = isWhole || agents.length === 0 ? all : configured;
   const found = entriesOf({ servers });
   const entries = [...pendingOf(found), ...found.filter(({ pin }) => pin.kind === "pinned")];
   if (options.json) {
@@ -83,7 +99,7 @@ async function listPins({ all, lost, isWhole }: ListedPins, context: CliContext)
       ...(lost.length > 0 && { lost }),
     });
   }
-  screen.lines(pinTable(entries, all, doubles, screen.terminal.out));
+  screen.lines(pinTable(entries, known, doubles, screen.terminal.out));
   for (const each of lost) {
     screen.note(`${oneLine(each.server)}: ${lostReason(each)}; ${lostRemedy(each)}`);
   }
@@ -92,14 +108,14 @@ async function listPins({ all, lost, isWhole }: ListedPins, context: CliContext)
   if (hidden > 0) {
     const whole = offeredCommand("pins list --all", options);
     screen.note(
-      `left out: ${plural(hidden, "server")} that you have removed or changed (${whole})`,
+      `left out: ${plural(hidden, "server")} that this configuration does not have, or not as they were (${whole})`,
     );
   }
   const waiting = pendingOf(entries);
   const [first] = waiting;
   if (first === undefined) return;
   const count = waiting.length === 1 ? "1 is" : `${waiting.length} are`;
-  const command = offeredCommand(`pins show ${shellWord(nameOf(first, all))}`, options);
+  const command = offeredCommand(`pins show ${shellWord(nameOf(first, known))}`, options);
   screen.note(`${count} new or changed; to see how:\n  ${command}`);
 }
 
@@ -120,15 +136,15 @@ async function configuredServers(context: CliContext): Promise<readonly ServerDe
 }
 
 /** For a server, only what changed; for a tool, also an unchanged pin. */
-function showPins(text: string, all: readonly ServerPins[], { screen, options }: CliContext): void {
-  const target = findTarget(text, all);
+function showPins(text: string, known: KnownPins, { screen, options }: CliContext): void {
+  const target = findTarget(text, known);
   const entries = entriesOf(target);
   const shown = target.tool === undefined ? pendingOf(entries) : entries;
   if (options.json) return screen.json({ pins: shown.map(pinJsonInFull) });
   const { out } = screen.terminal;
   const isOne = shown.length === 1;
   screen.lines(
-    shown.flatMap((each, at) => [...(at ? [""] : []), ...pinPage(each, all, out, isOne)]),
+    shown.flatMap((each, at) => [...(at ? [""] : []), ...pinPage(each, known, out, isOne)]),
   );
   if (shown.length === 0) screen.note("nothing has changed");
   else if (pendingOf(shown).length > 0) {
@@ -157,7 +173,7 @@ function withoutPins({ server, key }: LostPins): ServerPins {
 
 export async function approvePins(
   target: Target,
-  { review, all, context }: PinWork,
+  { review, known, context }: PinWork,
 ): Promise<void> {
   const { screen, options } = context;
   const waiting = pendingOf(entriesOf(target));
@@ -165,19 +181,19 @@ export async function approvePins(
   const approved: PinEntry[] = [];
   for (const entry of waiting) {
     if (await review.approve(entry)) approved.push(entry);
-    else screen.note(`${oneLine(nameOf(entry, all))} has just changed again: look at it first`);
+    else screen.note(`${oneLine(nameOf(entry, known))} has just changed again: look at it first`);
   }
   if (options.json) return screen.json({ approved: approved.map(toJson) });
   screen.lines(
     approved.map((each) => {
       const parts = pendingParts(each).join(", ");
-      return `approved ${oneLine(nameOf(each, all))}: ${parts}`;
+      return `approved ${oneLine(nameOf(each, known))}: ${parts}`;
     }),
   );
   if (waiting.length === 0) screen.note("there is nothing to approve");
 }
 
-async function forgetPins(target: Target, { review, all, context }: PinWork): Promise<void> {
+async function forgetPins(target: Target, { review, known, context }: PinWork): Promise<void> {
   const { screen, options } = context;
   const { servers, tool } = target;
   const forgotten = entriesOf(target);
@@ -186,7 +202,7 @@ async function forgetPins(target: Target, { review, all, context }: PinWork): Pr
   const names =
     tool === undefined
       ? servers.map(({ server }) => server)
-      : forgotten.map((each) => nameOf(each, all));
+      : forgotten.map((each) => nameOf(each, known));
   screen.lines(names.map((name) => `forgot ${oneLine(name)}`));
   if (names.length === 0) screen.note("there is nothing to forget");
 }

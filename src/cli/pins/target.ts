@@ -1,5 +1,5 @@
 // Finds the pins that a person names: `server`, `server/tool`, or `server@key` where several servers were pinned
-// under one name.
+// under one name. The name alone means the server that is configured here, if one is.
 
 import { entriesIn } from "../../core/board/pins.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
@@ -8,6 +8,12 @@ import { closest } from "../../util/closest.ts";
 
 const KEY_LENGTH = 8;
 
+export interface KnownPins {
+  all: readonly ServerPins[];
+  /** Of servers as they are configured here. */
+  configured: readonly ServerPins[];
+}
+
 export interface Target {
   servers: readonly ServerPins[];
   /** Without it: everything the servers have. */
@@ -15,12 +21,13 @@ export interface Target {
 }
 
 /** Throws UNKNOWN_SERVER or UNKNOWN_TOOL, with a suggestion. */
-export function findTarget(text: string, all: readonly ServerPins[]): Target {
+export function findTarget(text: string, known: KnownPins): Target {
   // A server's name has no slash, a tool's name may have one.
   const at = text.indexOf("/");
   const name = at === -1 ? text : text.slice(0, at);
-  const named = all.filter((pins) => pins.server === name || fullName(pins) === name);
-  if (named.length === 0) throw unknownServer(name, all);
+  const exact = known.all.filter((pins) => fullName(pins) === name);
+  const named = exact.length > 0 ? exact : meantBy(name, known);
+  if (named.length === 0) throw unknownServer(name, known.all);
   if (at === -1) return { servers: named };
   const tool = text.slice(at + 1);
   const servers = named.filter((pins) => pins.tools.has(tool));
@@ -54,10 +61,16 @@ export function fullName({ server, key }: ServerPins): string {
 }
 
 /** The shortest name that is unique. */
-export function nameOf({ pins, ...entry }: PinEntry, all: readonly ServerPins[]): string {
-  const isOnly = all.every((each) => each.server !== pins.server || each.key === pins.key);
-  const server = isOnly ? pins.server : fullName(pins);
+export function nameOf({ pins, ...entry }: PinEntry, known: KnownPins): string {
+  const isMeant = meantBy(pins.server, known).every(({ key }) => key === pins.key);
+  const server = isMeant ? pins.server : fullName(pins);
   return entry.kind === "tool" ? `${server}/${entry.tool}` : server;
+}
+
+function meantBy(name: string, { all, configured }: KnownPins): readonly ServerPins[] {
+  const isNamed = ({ server }: ServerPins): boolean => server === name;
+  const here = configured.filter(isNamed);
+  return here.length > 0 ? here : all.filter(isNamed);
 }
 
 function unknownServer(name: string, all: readonly ServerPins[]): PlugboardError {

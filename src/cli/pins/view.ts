@@ -1,10 +1,10 @@
 // Pins as tables, pages and JSON.
 
 import { changesOf, definitionOf, type doublesOf } from "../../core/board/pins.ts";
-import type { FieldChange, Pin, PinEntry, ServerPins } from "../../core/types/pin.ts";
+import type { FieldChange, Pin, PinEntry } from "../../core/types/pin.ts";
 import { oneLine } from "../../util/text.ts";
 import { localTime } from "../terminal/local-time.ts";
-import { nameOf } from "./target.ts";
+import { type KnownPins, nameOf } from "./target.ts";
 import { type Column, renderTable, type Row } from "../terminal/table.ts";
 import type { OutputView, Tone } from "../terminal/terminal.ts";
 
@@ -26,7 +26,7 @@ type Doubles = ReturnType<typeof doublesOf>;
 
 export function pinTable(
   entries: readonly PinEntry[],
-  all: readonly ServerPins[],
+  known: KnownPins,
   doubles: Doubles,
   { width, paint }: OutputView,
 ): string[] {
@@ -36,7 +36,7 @@ export function pinTable(
     return {
       notes: original === undefined ? [] : [`a double of ${original}`],
       cells: [
-        entry.kind === "tool" ? nameOf(entry, all) : `${nameOf(entry, all)} (instructions)`,
+        entry.kind === "tool" ? nameOf(entry, known) : `${nameOf(entry, known)} (instructions)`,
         { text: pin.kind, tone: TONES[pin.kind] },
         localTime(pin.firstSeen),
         pin.kind === "pinned" ? "" : localTime(pin.pending.seen),
@@ -49,7 +49,7 @@ export function pinTable(
 /** What changed since it was pinned, on top; with `full`, then the whole definition as it is now. */
 export function pinPage(
   entry: PinEntry,
-  all: readonly ServerPins[],
+  known: KnownPins,
   { paint }: OutputView,
   full: boolean,
 ): string[] {
@@ -60,7 +60,7 @@ export function pinPage(
   const changes = shownChanges(changesOf(entry));
   const now = pin.kind === "changed" && full ? shownChanges(definitionOf(entry)) : [];
   return [
-    `${paint("bold", oneLine(nameOf(entry, all)) + what)}  ${paint(TONES[pin.kind], pin.kind)}`,
+    `${paint("bold", oneLine(nameOf(entry, known)) + what)}  ${paint(TONES[pin.kind], pin.kind)}`,
     `  ${paint("dim", times.join(", "))}`,
     ...changes.flatMap((change) => changeLines(change, pin.kind, paint)),
     ...(now.length === 0 ? [] : ["", `  ${paint("bold", "The definition as it is now:")}`]),

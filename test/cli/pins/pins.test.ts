@@ -94,8 +94,12 @@ describe("plugboard pins", () => {
     expect(await names()).toEqual(["docs"]);
     expect(await names("--all")).toHaveLength(3);
     expect((await scratch.run(["pins"])).stderr).toBe(
-      "left out: 2 servers that you have removed or changed (plugboard pins list --all)\n",
+      "left out: 2 servers that this configuration does not have, or not as they were (plugboard pins list --all)\n",
     );
+    // The name alone is the server that is configured.
+    expect((await scratch.run(["pins"])).stdout).toMatch(/^docs\/read /m);
+    const { stdout: shown } = await scratch.run(["pins", "show", "docs/read"]);
+    expect(shown.match(/^docs.*\/read /gm)).toEqual(["docs/read "]);
     scratch.file("servers.json", "{");
     expect(await names()).toHaveLength(3);
   });
@@ -310,13 +314,13 @@ describe("plugboard pins approve", () => {
 describe("approving a definition that has changed again since it was shown", () => {
   it.each(["docs", "docs/read"])("does not happen: %s", async (text) => {
     await seeChanges();
-    const all = await store().list();
+    const known = { all: await store().list(), configured: [] };
     await see([{ ...read, description: "Worse." }], { at: LATER + 1, instructions: "Worse." });
     const stdout = new Sink();
     const stderr = new Sink();
     const screen = new Screen(stdout, stderr, terminal(), clock);
     const context = { screen, options: { json: false } } as CliContext;
-    await approvePins(findTarget(text, all), { review: review(), all, context });
+    await approvePins(findTarget(text, known), { review: review(), known, context });
     expect(stderr.text).toContain("docs/read has just changed again: look at it first\n");
     expect(stdout.text).not.toContain("docs/read");
     expect(await state("read")).toBe("changed");
@@ -324,12 +328,12 @@ describe("approving a definition that has changed again since it was shown", () 
 
   it("does not happen if the pin was forgotten", async () => {
     await seeChanges();
-    const all = await store().list();
+    const known = { all: await store().list(), configured: [] };
     await scratch.run(["pins", "forget", "docs"]);
     const stdout = new Sink();
     const screen = new Screen(stdout, new Sink(), terminal(), clock);
     const context = { screen, options: { json: false } } as CliContext;
-    await approvePins(findTarget("docs", all), { review: review(), all, context });
+    await approvePins(findTarget("docs", known), { review: review(), known, context });
     expect(stdout.text).toBe("");
     expect(await store().list()).toEqual([]);
   });
