@@ -41,6 +41,7 @@ const ANSWER_BODY_BYTES = 16 * 1024;
 const MOST_JSON = { values: 50_000, depth: 200 };
 const API = "/ui/api/";
 const CALLBACK = "/ui/callback";
+const LEAVE = `${API}leave`;
 
 /** Where people come from links. Everybody gets the same there, whatever the rest of the address says. */
 export const PAGE_DOCUMENTS: ReadonlySet<string> = new Set(["/", "/ui", "/ui/", CALLBACK]);
@@ -119,7 +120,8 @@ export class Page {
 
   visitorIn(request: IncomingMessage): AdmittedCaller | undefined {
     const visitor = this.#options.visitors.find(request);
-    if (visitor === undefined) return undefined;
+    // What is open for somebody who has left is cut off, and signing out is to be answered.
+    if (visitor === undefined || request.url === LEAVE) return undefined;
     const { nonce, name, until } = visitor;
     return { caller: { id: `${VISITOR}${nonce}`, label: name }, expiresAt: until };
   }

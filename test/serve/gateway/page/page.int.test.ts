@@ -7,11 +7,26 @@ import { gatewaySettings } from "../../../../src/core/config/gateway.ts";
 import { parseAgentConfig } from "../../../../src/core/config/parse.ts";
 import { silentLogger } from "../../../../src/core/types/logger.ts";
 import { type OpenedGateway, openGateway } from "../../../../src/serve/gateway/open-gateway.ts";
-import { systemClock } from "../../../../src/util/clock.ts";
+import { openFileState } from "../../../../src/core/state/files/open.ts";
+import type { SharedState } from "../../../../src/core/types/shared-state.ts";
+import { MovableClock } from "../../../support/movable-clock.ts";
 
 let stateDir: string;
 let gateway: OpenedGateway;
 let origin: string;
+const clock = new MovableClock();
+
+/** Ending a visit takes longer than the gateway needs to notice that it has ended. */
+async function openSlowState(): Promise<SharedState> {
+  const state = await openFileState(stateDir, { clock, logger: silentLogger });
+  const revoke = state.sessions.revoke.bind(state.sessions);
+  state.sessions.revoke = async (...ended) => {
+    await revoke(...ended);
+    clock.forward(1000);
+    await new Promise<void>((resolve) => clock.later(10, resolve));
+  };
+  return state;
+}
 
 beforeAll(async () => {
   stateDir = await mkdtemp(join(tmpdir(), "plugboard-page-"));
@@ -24,7 +39,8 @@ beforeAll(async () => {
     stateDir,
     cwd: stateDir,
     env: {},
-    clock: systemClock,
+    clock,
+    openState: openSlowState,
     logger: silentLogger,
     pageFolder: stateDir,
   });
