@@ -3,7 +3,7 @@
 import { computed, signal } from "@preact/signals";
 import type { VNode } from "preact";
 import { GatewayError, leave } from "./gateway.ts";
-import { stopFollowing } from "./stream.ts";
+import { follow, stopFollowing } from "./stream.ts";
 import { RunningElsewhere } from "./parts/running.tsx";
 import { linkTo, route } from "./route.ts";
 import { calls, changes, gateway, gone, stream, people, servers, waiting, you } from "./store.ts";
@@ -168,12 +168,15 @@ function skip(event: Event): void {
 }
 
 async function signOut(): Promise<void> {
+  // It would say that nobody is signed in before the gateway has answered: who goes on then, breaks the answer off and
+  // keeps the cookie.
+  stopFollowing();
   try {
     await leave();
   } catch (error) {
     signOutProblem.value = error instanceof GatewayError ? error.message : String(error);
+    follow();
     return;
   }
-  stopFollowing();
   stream.value = "signed-out";
 }
