@@ -10,7 +10,8 @@ const VARIABLE = "PLUGBOARD_TEST_OF_THE_PAGE";
 describeInBrowser("calls in the page", (browser) => {
   const rig = useGateway(() => {
     process.env[VARIABLE] = SECRET;
-    return { echo: { ...fixture("echo"), env: { API_TOKEN: `secret://env/${VARIABLE}` } } };
+    const env = { API_TOKEN: `secret://env/${VARIABLE}` };
+    return { servers: { echo: { ...fixture("echo"), env } } };
   });
   afterAll(() => {
     delete process.env[VARIABLE];
@@ -22,7 +23,7 @@ describeInBrowser("calls in the page", (browser) => {
   }
 
   it("are shown with their stages, arguments and answer, and what was taken out of these", async () => {
-    const { page, context, complaints } = await rig.open(browser());
+    const { page, complaints } = await rig.open(browser());
     await call(page, "echo/echo", { text: `it is ${SECRET}` });
     await goTo(page, "Activity");
     await page.getByRole("row").filter({ hasText: "echo/echo" }).getByRole("link").first().focus();
@@ -45,7 +46,6 @@ describeInBrowser("calls in the page", (browser) => {
     expect(await viewer.page.textContent("main")).not.toMatch(/it is|secret:/);
     expect(await axeViolations(viewer.page)).toEqual([]);
     expect(complaints).toEqual([]);
-    await Promise.all([context.close(), viewer.context.close()]);
   });
 
   it("leave no more in memory after 100,000 of them than after a few thousand", async () => {
@@ -79,7 +79,6 @@ describeInBrowser("calls in the page", (browser) => {
     await expect.poll(() => told, { timeout: 60_000 }).toBeGreaterThan(100_000);
     const late = await heap();
     expect(late).toBeLessThan(early + 8 * 1024 * 1024);
-    await context.close();
   });
 
   it("can be filtered, paused and saved", async () => {
@@ -110,6 +109,5 @@ describeInBrowser("calls in the page", (browser) => {
     });
     await page.getByRole("button", { name: "Go on" }).click();
     await expect.poll(() => rows.count()).toBe(3);
-    await context.close();
   });
 });

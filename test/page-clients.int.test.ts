@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
@@ -10,15 +9,14 @@ import type { CliContext } from "../src/cli/context.ts";
 import { PlugboardError } from "../src/core/types/errors.ts";
 import type { Change } from "../src/serve/gateway/page/wire.ts";
 import { systemClock } from "../src/util/clock.ts";
-import { removeDirectory } from "./support/directory.ts";
 import { freePorts } from "./support/free-ports.ts";
 import { CLIENT, openProvider, type TestProvider } from "./support/provider.ts";
 import {
   axeViolations,
   describeInBrowser,
   goTo,
-  startGateway,
-  type TestGateway,
+  newContext,
+  useGateway,
 } from "./support/browser.ts";
 
 /** As much of a command line as connecting an application takes. */
@@ -31,36 +29,35 @@ function contextIn(directory: string): CliContext {
   } as unknown as CliContext;
 }
 
-type Added = Extract<Change, { kind: "add" }>;
-
 /** What was confirmed. */
-const added: Added[] = [];
+type Added = Extract<Change, { kind: "add" }>;
 
 const CURSOR = '{\n  // mine\n  "mcpServers": {\n    "own": { "command": "x" }\n  }\n}\n';
 
 describeInBrowser("clients in the page", (browser) => {
-  let stateDir: string;
-  let rig: TestGateway;
   let provider: TestProvider;
   let file: string;
+  let added: Added[];
+  let links: string;
 
   beforeAll(async () => {
-    stateDir = mkdtempSync(join(tmpdir(), "plugboard-page-"));
+    provider = await openProvider();
+  });
+  const rig = useGateway(async (stateDir) => {
+    links = join(stateDir, "link");
     file = join(stateDir, ".cursor", "mcp.json");
     mkdirSync(join(stateDir, ".cursor"));
     writeFileSync(file, CURSOR);
     writeFileSync(join(stateDir, "plugboard.json"), '{ "mcpServers": {} }');
-    provider = await openProvider();
+    added = [];
     const [port = 0] = await freePorts(1);
     const context = contextIn(stateDir);
-    const issuers = [{ issuer: provider.url, algorithms: ["ES256"] }];
-    rig = await startGateway(
-      stateDir,
-      {},
-      {
+    return {
+      servers: {},
+      settings: {
         port,
         publicUrl: `http://127.0.0.1:${port}`,
-        jwt: { issuers },
+        jwt: { issuers: [{ issuer: provider.url, algorithms: ["ES256"] }] },
         ui: {
           clientId: CLIENT,
           issuer: provider.url,
@@ -70,7 +67,7 @@ describeInBrowser("clients in the page", (browser) => {
           viewers: ["staff"],
         },
       },
-      {
+      more: {
         changes: {
           connect: connectChange(context),
           add: {
@@ -93,17 +90,12 @@ describeInBrowser("clients in the page", (browser) => {
         },
         applications: () => pageApplications(context),
       },
-    );
+    };
   });
-
-  afterAll(async () => {
-    await rig?.gateway.close();
-    await provider?.close();
-    await removeDirectory(stateDir);
-  });
+  afterAll(() => provider?.close());
 
   it("a token is made by keyboard, shown once, used, and revoked after a question", async () => {
-    const { page, context, complaints } = await rig.open(browser());
+    const { page, complaints } = await rig.open(browser());
     await goTo(page, "Clients");
     await page.getByRole("button", { name: "New token" }).focus();
     await page.keyboard.press("Enter");
@@ -150,11 +142,10 @@ describeInBrowser("clients in the page", (browser) => {
     await expect.poll(() => row.count()).toBe(0);
     await expect.poll(async () => (await answer()).status).toBe(401);
     expect(complaints).toEqual([]);
-    await context.close();
   });
 
   it("an application is connected with the change that was shown, and taken out byte for byte", async () => {
-    const { page, context } = await rig.open(browser());
+    const { page } = await rig.open(browser());
     await goTo(page, "Clients");
     await page.getByRole("button", { name: "Connect Cursor" }).click();
     const preview = page.getByRole("dialog");
@@ -174,11 +165,10 @@ describeInBrowser("clients in the page", (browser) => {
     await preview.getByRole("button", { name: "Take it out" }).click();
     await page.getByRole("button", { name: "Connect Cursor" }).waitFor();
     expect(readFileSync(file, "utf8")).toBe(CURSOR);
-    await context.close();
   });
 
   it("a change is refused if the file is no longer what was shown", async () => {
-    const { page, context } = await rig.open(browser());
+    const { page } = await rig.open(browser());
     await goTo(page, "Clients");
     await page.getByRole("button", { name: "Connect Cursor" }).click();
     const confirm = page.getByRole("button", { name: "Connect it" });
@@ -189,11 +179,10 @@ describeInBrowser("clients in the page", (browser) => {
     await expect.poll(() => page.getByRole("alert").textContent()).toContain("no longer what");
     expect(readFileSync(file, "utf8")).toBe(other);
     writeFileSync(file, CURSOR);
-    await context.close();
   });
 
   it("a viewer sees who is here, and neither tokens nor applications", async () => {
-    const { page, context } = await rig.open(browser(), { role: "viewer" });
+    const { page } = await rig.open(browser(), { role: "viewer" });
     await goTo(page, "Clients");
     expect(await page.getByRole("button", { name: "New token" }).count()).toBe(0);
     expect(await page.textContent("main")).not.toContain("Cursor");
@@ -220,12 +209,11 @@ describeInBrowser("clients in the page", (browser) => {
       }),
     )`);
     expect((statuses as string[]).filter((each) => !each.endsWith(" 403"))).toEqual([]);
-    await context.close();
   });
 
   it("somebody signs in through the provider, and the address keeps nothing of it", async () => {
     provider.claims = { groups: "staff", email: "ann@example.com" };
-    const context = await browser().newContext();
+    const context = await newContext(browser());
     const page = await context.newPage();
     await page.goto(`${rig.origin}/ui/`);
     await page.getByRole("link", { name: /^Sign in with 127\.0\.0\.1/ }).click();
@@ -248,24 +236,21 @@ describeInBrowser("clients in the page", (browser) => {
       .poll(() => page.getByRole("alert").textContent())
       .toBe("Sorry, your provider did not sign you in.");
     expect(await axeViolations(page)).toEqual([]);
-    await context.close();
   });
 
   it("a file leads to the page, so that the link is nowhere in the browser's arguments", async () => {
     const link = rig.gateway.http?.newPageLink("owner") ?? "";
-    const directory = join(stateDir, "link");
     const random = (bytes: number): Buffer => Buffer.alloc(bytes, 7);
-    const path = await writeLinkFile(link, { directory, now: Date.now(), random });
-    const context = await browser().newContext();
+    const path = await writeLinkFile(link, { directory: links, now: Date.now(), random });
+    const context = await newContext(browser());
     const page = await context.newPage();
     await page.goto(`file://${path}`);
     await expect.poll(() => page.getByRole("status").textContent()).toBe("serving");
     expect(page.url()).toBe(`${rig.origin}/ui/`);
-    await context.close();
   });
 
   it("servers that are pasted together are added one by one, each with its own secrets", async () => {
-    const { page, context } = await rig.open(browser());
+    const { page } = await rig.open(browser());
     await goTo(page, "Add a server");
     await page.getByRole("button", { name: "JSON" }).click();
     const env = { TOKEN: "of-the-first-alone" };
@@ -292,14 +277,13 @@ describeInBrowser("clients in the page", (browser) => {
     expect(await first.count()).toBe(0);
     expect(await broken.getByLabel("Its name here").inputValue()).toBe("broken");
     expect(added).toMatchObject([{ name: "first", secrets: env }]);
-    await context.close();
   });
 
   it.each([
     { dark: false, width: 1200 },
     { dark: true, width: 360 },
   ])("has nothing that keeps people out ($width px, dark: $dark)", async (options) => {
-    const { page, context } = await rig.open(browser(), options);
+    const { page } = await rig.open(browser(), options);
     await goTo(page, "Clients");
     const found: string[] = [];
     const look = async (): Promise<void> => {
@@ -323,6 +307,5 @@ describeInBrowser("clients in the page", (browser) => {
     if (shots !== undefined) {
       await page.screenshot({ path: join(shots, `clients-${options.width}.png`), fullPage: true });
     }
-    await context.close();
   });
 });

@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core";
-import { expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type OAuthFixture, startOAuth } from "./fixtures/oauth/oauth.ts";
 import { fixture } from "./support/boards.ts";
 import { axeViolations, describeInBrowser, goTo, useGateway } from "./support/browser.ts";
 
@@ -21,7 +22,12 @@ const FORM = {
 };
 
 describeInBrowser("questions in the page", (browser) => {
-  const rig = useGateway(() => SERVERS);
+  let oauth: OAuthFixture;
+  beforeAll(async () => {
+    oauth = await startOAuth();
+  });
+  const rig = useGateway(() => ({ servers: { ...SERVERS, docs: { url: oauth.url } } }));
+  afterAll(() => oauth?.close());
 
   const result = (page: Page): Promise<string | null> =>
     page.getByLabel("Structured content").textContent();
@@ -30,7 +36,7 @@ describeInBrowser("questions in the page", (browser) => {
     { dark: false, width: 1200 },
     { dark: true, width: 360 },
   ])("a server's form is filled in by keyboard ($width px)", async (options) => {
-    const { page, context, complaints } = await rig.open(browser(), options);
+    const { page, complaints } = await rig.open(browser(), options);
     await rig.call(page, "asks/ask", { method: "elicitation/create", params: FORM });
     const question = page.getByRole("region", { name: "asks asks you" });
     await question.waitFor();
@@ -52,7 +58,6 @@ describeInBrowser("questions in the page", (browser) => {
     expect(await question.count()).toBe(0);
     // The answer that the form did not take.
     expect(complaints.filter((each) => !each.includes("400"))).toEqual([]);
-    await context.close();
   });
 
   it("a page that a server asks for is shown in full, and opened by the person alone", async () => {
@@ -67,11 +72,24 @@ describeInBrowser("questions in the page", (browser) => {
     expect(context.pages()).toHaveLength(1);
     await page.getByRole("button", { name: "Decline" }).click();
     await expect.poll(() => result(page)).toContain("decline");
-    await context.close();
+  });
+
+  it("a server that wants a sign-in gets it from a person who agrees on the page that it names", async () => {
+    const { page, context } = await rig.open(browser());
+    await page.goto(`${rig.origin}/ui/#/servers/default%2Fdocs`);
+    await page.getByRole("button", { name: "Sign in…" }).click();
+    const link = page.getByRole("link", { name: "Open its sign-in page" });
+    const [consent] = await Promise.all([context.waitForEvent("page"), link.click()]);
+    expect(new URL(consent.url()).origin).toBe(oauth.issuer);
+    await consent.getByRole("button", { name: "Agree" }).click();
+    await page.getByRole("button", { name: "Restart" }).waitFor();
+    expect(await page.textContent("main")).not.toContain(oauth.tokens[0]?.token);
+    await rig.call(page, "docs/count", { key: "of the person" });
+    await expect.poll(() => page.getByLabel("Result").textContent()).toContain("Done");
   });
 
   it("a person writes what a model would, and nobody does without being asked", async () => {
-    const { page, context } = await rig.open(browser());
+    const { page } = await rig.open(browser());
     const messages = [{ role: "user", content: { type: "text", text: "Write a haiku" } }];
     const params = { messages, maxTokens: 100 };
     await rig.call(page, "asks/ask", { method: "sampling/createMessage", params });
@@ -81,7 +99,6 @@ describeInBrowser("questions in the page", (browser) => {
     await question.getByRole("button", { name: "Send" }).click();
     await expect.poll(() => result(page)).toContain("Old pond");
     expect(await result(page)).toContain("a person");
-    await context.close();
   });
 
   it("shows the approval that a call waits for beside it, and no other", async () => {
@@ -97,11 +114,10 @@ describeInBrowser("questions in the page", (browser) => {
     await expect.poll(() => result(mine.page)).toContain("3");
     expect(await other.page.getByLabel("Structured content").count()).toBe(0);
     await other.page.getByRole("button", { name: "Cancel" }).click();
-    await Promise.all([mine.context.close(), other.context.close()]);
   });
 
   it("a call goes on while its person looks elsewhere, and is cancelled from there", async () => {
-    const { page, context } = await rig.open(browser());
+    const { page } = await rig.open(browser());
     await rig.call(page, "asks/sleep", {});
     await page.getByRole("button", { name: "Cancel" }).waitFor();
     await goTo(page, "Servers");
@@ -118,11 +134,10 @@ describeInBrowser("questions in the page", (browser) => {
     await expect.poll(() => strip.count()).toBe(0);
     await page.goBack();
     await page.getByText("You cancelled the call").waitFor();
-    await context.close();
   });
 
   it("notifies of calls that wait, once somebody has asked for it", async () => {
-    const { page, context } = await rig.open(browser());
+    const { page } = await rig.open(browser());
     // Chromium without a screen shows none, so what would be shown is written down.
     await page.addInitScript(`
       globalThis.noted = [];
@@ -153,6 +168,5 @@ describeInBrowser("questions in the page", (browser) => {
     await expect.poll(() => page.getByRole("article").count()).toBe(1);
     expect(await page.evaluate("noted.length")).toBe(1);
     await caller.page.getByRole("button", { name: "Cancel" }).click();
-    await Promise.all([context.close(), caller.context.close()]);
   });
 });

@@ -1,13 +1,13 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { fixture } from "./support/boards.ts";
-import { removeDirectory } from "./support/directory.ts";
+import { temporaryDirectory } from "./support/directory.ts";
 import {
   axeViolations,
   describeInBrowser,
   goTo,
+  newContext,
   startGateway,
   useGateway,
 } from "./support/browser.ts";
@@ -37,7 +37,7 @@ describeInBrowser("the page", (browser) => {
   const rig = useGateway((stateDir) => {
     offered = join(stateDir, "offered.json");
     offer("Sends a letter to your sister.");
-    return { ...SERVERS, changing: fixture("from-file", `--file=${offered}`) };
+    return { servers: { ...SERVERS, changing: fixture("from-file", `--file=${offered}`) } };
   });
 
   it("opens with a link that works once, and stays open", async () => {
@@ -49,11 +49,11 @@ describeInBrowser("the page", (browser) => {
     await expect.poll(() => page.getByRole("status").textContent()).toBe("serving");
 
     const link = rig.gateway.http?.newPageLink("owner") ?? "";
-    const other = await browser().newContext();
+    const other = await newContext(browser());
     const first = await other.newPage();
     await first.goto(link);
     await expect.poll(() => first.getByRole("status").textContent()).toBe("serving");
-    const third = await browser().newContext();
+    const third = await newContext(browser());
     const late = await third.newPage();
     await late.goto(link);
     await expect.poll(() => late.getByRole("alert").textContent()).toContain("has been used");
@@ -63,11 +63,10 @@ describeInBrowser("the page", (browser) => {
     await expect.poll(() => page.textContent("main")).toContain("plugboard ui");
     await page.reload();
     await expect.poll(() => page.textContent("main")).toContain("plugboard ui");
-    await Promise.all([context.close(), other.close(), third.close()]);
   });
 
   it("shows each server with its state, and why one has failed", async () => {
-    const { page, context } = await rig.open(browser());
+    const { page } = await rig.open(browser());
     const tile = page.getByRole("listitem").filter({ hasText: "broken" });
     await expect.poll(() => tile.first().textContent()).toMatch(/restarting|failed/);
     await page.getByRole("main").getByRole("link", { name: "echo", exact: true }).click();
@@ -76,7 +75,6 @@ describeInBrowser("the page", (browser) => {
     const before = await process.textContent();
     await page.getByRole("button", { name: "Restart" }).click();
     await expect.poll(() => process.textContent()).not.toBe(before);
-    await context.close();
   });
 
   it("calls a tool by keyboard alone, and shows the call in every tab", async () => {
@@ -103,11 +101,10 @@ describeInBrowser("the page", (browser) => {
     );
     const row = second.getByRole("row").filter({ hasText: "echo/add" });
     await expect.poll(() => row.first().textContent()).toContain("ok");
-    await context.close();
   });
 
   it("does not call with other arguments than those that are shown", async () => {
-    const { page, context } = await rig.open(browser());
+    const { page } = await rig.open(browser());
     await page.goto(`${rig.origin}/ui/#/tools/default%2Fecho%2Fadd`);
     await page.getByRole("spinbutton", { name: "a" }).fill("1");
     await page.getByRole("spinbutton", { name: "b" }).fill("1");
@@ -120,19 +117,17 @@ describeInBrowser("the page", (browser) => {
     await page.getByRole("textbox", { name: "Arguments" }).fill('{"a": 5, "b": 6}');
     await page.getByRole("button", { name: "Call" }).click();
     await expect.poll(() => page.getByLabel("Structured content").textContent()).toContain("11");
-    await context.close();
   });
 
   it("is not opened by its cookie alone, which a browser sends to other ports too", async () => {
-    const { page, context } = await rig.open(browser());
+    const { page } = await rig.open(browser());
     await page.evaluate("localStorage.clear()");
     await page.reload();
     await expect.poll(() => page.textContent("main")).toContain("plugboard ui");
-    await context.close();
   });
 
   it("cancels a call, and shows its progress until then", async () => {
-    const { page, context } = await rig.open(browser());
+    const { page } = await rig.open(browser());
     await page.goto(`${rig.origin}/ui/#/tools/default%2Fecho%2Fprogress`);
     await page.getByRole("spinbutton", { name: "steps" }).fill("1000");
     await page.getByRole("spinbutton", { name: "ms" }).fill("20");
@@ -143,18 +138,17 @@ describeInBrowser("the page", (browser) => {
     await goTo(page, "Activity");
     const row = page.getByRole("row").filter({ hasText: "echo/progress" });
     await expect.poll(() => row.first().textContent()).toContain("CANCELLED");
-    await context.close();
   });
 
   it("asks for approval of the exact call, and a viewer sees that it waits and nothing more", async () => {
-    const { page, context } = await rig.open(browser());
+    const { page } = await rig.open(browser());
     const viewer = await rig.open(browser(), { role: "viewer" });
     await page.goto(`${rig.origin}/ui/#/tools/default%2Fcareful%2Fadd`);
     await page.getByRole("spinbutton", { name: "a" }).fill("1");
     await page.getByRole("spinbutton", { name: "b" }).fill("2");
     await page.getByRole("button", { name: "Call" }).click();
     // A window of its own: Chromium draws a tab in the background once a second.
-    const { page: waiting, context: waitingContext } = await rig.open(browser());
+    const { page: waiting } = await rig.open(browser());
     await waiting.goto(`${rig.origin}/ui/#/approvals`);
     await expect
       .poll(() => waiting.getByLabel("Arguments").textContent())
@@ -167,11 +161,10 @@ describeInBrowser("the page", (browser) => {
     await waiting.getByRole("button", { name: "Allow once: careful/add" }).click();
     await expect.poll(() => page.getByLabel("Structured content").textContent()).toContain("3");
     await expect.poll(() => waiting.getByRole("article").count()).toBe(0);
-    await Promise.all([context, waitingContext, viewer.context].map((each) => each.close()));
   });
 
   it("shows what a server says differently, and approves just that", async () => {
-    const { page, context } = await rig.open(browser());
+    const { page } = await rig.open(browser());
     await page.goto(`${rig.origin}/ui/#/servers/default%2Fchanging`);
     await page.getByText("ready").first().waitFor();
     offer("Sends a letter to your bank.");
@@ -182,11 +175,10 @@ describeInBrowser("the page", (browser) => {
     expect(await change.locator("ins").textContent()).toBe("bank");
     await page.getByRole("button", { name: "Approve: changing/send" }).click();
     await expect.poll(() => page.getByRole("article").count()).toBe(0);
-    await context.close();
   });
 
   it("shows a server's words as text, with what nobody would see written out", async () => {
-    const { page, context, complaints } = await rig.open(browser());
+    const { page, complaints } = await rig.open(browser());
     await goTo(page, "Tools");
     const hidden = page.getByRole("link", { name: "hostile/hid\\u{200b}den" });
     await hidden.waitFor();
@@ -196,14 +188,13 @@ describeInBrowser("the page", (browser) => {
     await page.getByRole("button", { name: "Call" }).click();
     await page.getByLabel("Result").waitFor();
     expect(complaints).toEqual([]);
-    await context.close();
   });
 
   it.each([
     { dark: false, width: 1200 },
     { dark: true, width: 360 },
   ])("has nothing that keeps people out ($width px, dark: $dark)", async (options) => {
-    const { page, context } = await rig.open(browser(), options);
+    const { page } = await rig.open(browser(), options);
     const found: Record<string, string[]> = {};
     for (const view of VIEWS) {
       await goTo(page, view);
@@ -215,21 +206,19 @@ describeInBrowser("the page", (browser) => {
     await page.getByRole("heading", { name: "Call it" }).waitFor();
     found["a tool"] = await axeViolations(page);
     expect(found).toEqual(Object.fromEntries(Object.keys(found).map((view) => [view, []])));
-    await context.close();
   });
 
   it("says when the gateway is gone, and goes on when it is back", async () => {
-    const own = mkdtempSync(join(tmpdir(), "plugboard-page-"));
+    const own = temporaryDirectory();
     const first = await startGateway(own, { echo: fixture("echo") });
+    onTestFinished(() => first.gateway.close());
     const port = Number(new URL(first.origin).port);
-    const { page, context } = await first.open(browser());
+    const { page } = await first.open(browser());
     await expect.poll(() => page.getByRole("status").textContent()).toBe("serving");
     await first.gateway.close();
     await expect.poll(() => page.getByRole("status").textContent()).toContain("does not answer");
     const next = await startGateway(own, { echo: fixture("echo") }, { port });
+    onTestFinished(() => next.gateway.close());
     await expect.poll(() => page.getByRole("status").textContent()).toBe("serving");
-    await context.close();
-    await next.gateway.close();
-    await removeDirectory(own);
   });
 });

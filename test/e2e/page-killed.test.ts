@@ -6,8 +6,8 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Browser, Locator, Page } from "playwright-core";
-import { expect, it } from "vitest";
-import { describeInBrowser } from "../support/browser.ts";
+import { expect, it, onTestFinished } from "vitest";
+import { describeInBrowser, newContext } from "../support/browser.ts";
 import { eventually, processesWith } from "../support/processes.ts";
 import { plugboard, useAgents } from "./acp-agent.ts";
 import { useCommands } from "./commands.ts";
@@ -39,7 +39,8 @@ describeInBrowser("the page of a gateway that was started by hand", (browser) =>
   async function open(of: Browser): Promise<Page> {
     const printed = commands.run("ui", "--print");
     expect(await printed.exited).toBe(0);
-    const page = await of.newPage();
+    const context = await newContext(of);
+    const page = await context.newPage();
     await page.goto(printed.stdout.trim());
     await expect.poll(() => page.getByRole("status").first().textContent()).toBe("serving");
     return page;
@@ -134,7 +135,6 @@ describeInBrowser("the page of a gateway that was started by hand", (browser) =>
     await press(dialog.getByRole("button", { name: "Try it and add it" }));
     await page.getByText("It is written.").waitFor();
     expect(readFileSync(join(desk.directory, "config.json"), "utf8")).toContain('"hello.mcpb"');
-    await page.close();
     await gateway.stop();
   });
 
@@ -158,11 +158,12 @@ describeInBrowser("the page of a gateway that was started by hand", (browser) =>
     writeFileSync(join(desk.directory, "other.json"), '{ "mcpServers": {} }');
     const words = ["--config", "other.json", "up", "--port", gateway.port];
     const other = plugboard(desk.directory, words);
+    onTestFinished(async () => {
+      other.kill();
+      await once(other, "exit");
+    });
     await expect.poll(() => page.getByRole("main").textContent()).toContain("plugboard ui");
-    other.kill();
-    await once(other, "exit");
     // A server notices that its gateway is gone, and ends.
     await eventually(() => processesWith(desk.marker).length === 0);
-    await page.close();
   });
 });

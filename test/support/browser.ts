@@ -6,8 +6,14 @@ import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect } from "vitest";
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+} from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished } from "vitest";
 import { gatewaySettings } from "../../src/core/config/gateway.ts";
 import { parseAgentConfig } from "../../src/core/config/parse.ts";
 import { silentLogger } from "../../src/core/types/logger.ts";
@@ -62,7 +68,7 @@ export interface TestGateway {
   origin: string;
   /** Fills in the arguments of a tool in its view, and calls it. */
   call(page: Page, tool: string, args: object): Promise<void>;
-  /** Opens the page in a browser of its own, signed in. */
+  /** Opens the page in a browser of its own, signed in. It is closed when the test has ended. */
   open(
     browser: Browser,
     options?: { role?: Role; width?: number; dark?: boolean },
@@ -101,7 +107,7 @@ export async function startGateway(
       await page.getByRole("button", { name: "Call", exact: true }).click();
     },
     async open(browser, { role = "owner", width = 1200, dark = false } = {}) {
-      const context = await browser.newContext({
+      const context = await newContext(browser, {
         viewport: { width, height: 900 },
         colorScheme: dark ? "dark" : "light",
         reducedMotion: "reduce",
@@ -119,29 +125,62 @@ export async function startGateway(
   };
 }
 
-/** One gateway for all tests of a suite, in a directory of its own. `servers` is asked before it starts. */
+/** A browser with nobody in it. It is closed when the test has ended. */
+export async function newContext(
+  browser: Browser,
+  options: BrowserContextOptions = {},
+): Promise<BrowserContext> {
+  const context = await browser.newContext(options);
+  onTestFinished(() => context.close());
+  return context;
+}
+
+/** What the gateway of a suite has. */
+interface Prepared {
+  servers: Record<string, ServerConfig>;
+  settings?: Partial<GatewaySettings>;
+  more?: Partial<OpenGatewayOptions>;
+}
+
+/**
+ * One gateway for all tests of a suite, in a directory of its own. `prepare` is asked before it starts. After a try that
+ * failed, there is a new one, so that the next finds nothing of it.
+ */
 export function useGateway(
-  servers: (stateDir: string) => Record<string, ServerConfig>,
+  prepare: (stateDir: string) => Prepared | Promise<Prepared>,
 ): Omit<TestGateway, "gateway"> & { readonly gateway: OpenedGateway } {
   let stateDir = "";
-  let started: TestGateway;
-  beforeAll(async () => {
+  let started: TestGateway | undefined;
+  const start = async (): Promise<void> => {
     stateDir = mkdtempSync(join(tmpdir(), "plugboard-page-"));
-    started = await startGateway(stateDir, servers(stateDir));
-  });
-  afterAll(async () => {
+    const { servers, settings, more } = await prepare(stateDir);
+    started = await startGateway(stateDir, servers, settings, more);
+  };
+  const stop = async (): Promise<void> => {
     await started?.gateway.close();
+    started = undefined;
     await removeDirectory(stateDir);
+  };
+  const running = (): TestGateway => {
+    if (started === undefined) throw new Error("the gateway runs during the tests only");
+    return started;
+  };
+  beforeAll(start);
+  afterEach(async ({ task }) => {
+    if (task.result?.state !== "fail") return;
+    await stop();
+    await start();
   });
+  afterAll(stop);
   return {
     get gateway() {
-      return started.gateway;
+      return running().gateway;
     },
     get origin() {
-      return started.origin;
+      return running().origin;
     },
-    call: (...given) => started.call(...given),
-    open: (...given) => started.open(...given),
+    call: (...given) => running().call(...given),
+    open: (...given) => running().open(...given),
   };
 }
 
