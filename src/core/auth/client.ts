@@ -124,12 +124,22 @@ async function configuredClient(
   isRefused = false,
 ): Promise<OAuthClient | undefined> {
   const latest = await latestSettings(isRefused);
-  const { clientId, clientSecret, clientMetadataUrl, privateKey, algorithm = "ES256" } = latest;
-  if (clientId === undefined) {
-    const readsDocuments = metadata?.client_id_metadata_document_supported === true;
-    if (clientMetadataUrl === undefined || !readsDocuments) return undefined;
-    return { information: { client_id: clientMetadataUrl } };
-  }
+  const own = await ownClient(latest);
+  if (own !== undefined) return own;
+  const { clientMetadataUrl } = latest;
+  const readsDocuments = metadata?.client_id_metadata_document_supported === true;
+  if (clientMetadataUrl === undefined || !readsDocuments) return undefined;
+  return { information: { client_id: clientMetadataUrl } };
+}
+
+/** The client that the operator has registered. */
+export async function ownClient({
+  clientId,
+  clientSecret,
+  privateKey,
+  algorithm = "ES256",
+}: OAuthSettings): Promise<OAuthClient | undefined> {
+  if (clientId === undefined) return undefined;
   const information = { client_id: clientId, client_secret: clientSecret };
   if (privateKey === undefined) return { information };
   const authenticate = createPrivateKeyJwtAuth({

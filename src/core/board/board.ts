@@ -65,7 +65,7 @@ import type { BoardResources } from "../types/resource.ts";
 import type { SearchOptions, ToolHit } from "../types/search.ts";
 import type { SecretReview } from "../types/secret-use.ts";
 import type { ServerConfig } from "../types/server-config.ts";
-import { isRemote, type ServerDefinition } from "../types/server-definition.ts";
+import { isExchanged, isRemote, type ServerDefinition } from "../types/server-definition.ts";
 import type { ServerLogLevel } from "../types/server-log.ts";
 import type { ServerState } from "../types/server-state.ts";
 import type { ServerStatus } from "../types/server-status.ts";
@@ -667,6 +667,13 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
       return this.#statusOf(entry);
     },
     end: (server: string): Promise<SignOutOutcome> => this.signOut(server),
+    /** Ends connections whose tokens were exchanged for a JWT that has ended. False while calls are under way there. */
+    rest: (): boolean =>
+      this.#core.servers
+        .own()
+        .filter(({ definition }) => isExchanged(definition))
+        .map(({ supervisor }) => supervisor.rest?.() ?? true)
+        .every(Boolean),
     /** Tries the servers again that wait for a sign-in, if there was one elsewhere. Never rejects. */
     retry: async (): Promise<void> => {
       if (this.#closing !== undefined) return;

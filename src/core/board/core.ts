@@ -27,6 +27,7 @@ import type { JsonObject } from "../types/json.ts";
 import { FUNCTION, requireKind } from "../types/kinds.ts";
 import type { Logger } from "../types/logger.ts";
 import type { SendMcpMessage } from "../types/mcp-message.ts";
+import type { ExchangeMemory } from "../auth/exchange-authorizer.ts";
 import type { Redactor } from "../redaction/redactor.ts";
 import type { SecretReview } from "../types/secret-use.ts";
 import type { ServerDefinition } from "../types/server-definition.ts";
@@ -150,6 +151,8 @@ export class BoardCore {
   readonly #content: BoardContent;
   readonly #changes: BoardChanges;
   readonly #closing = new AbortController();
+  /** A session uses what another one of the same person has got. */
+  readonly #exchanges: ExchangeMemory;
   #configuration: Configuration;
   #doubles: BoardDoubles | undefined;
 
@@ -172,6 +175,7 @@ export class BoardCore {
       workspace: this.#directories(agent),
       base: base?.roots,
     });
+    this.#exchanges = base ? base.#exchanges : new Map();
     this.trace = base?.trace ?? new BoardTrace({ clock, logger: this.logger });
     this.logLevel = new BoardLogLevel(given.serverLogLevel, base?.logLevel);
     this.#native = new NativeTools({
@@ -251,6 +255,7 @@ export class BoardCore {
       gateway: this.#over === undefined ? this.gateway : undefined,
       sendMcpMessage: this.#over?.sendMcpMessage,
       person: this.#over?.person,
+      exchanges: this.#exchanges,
     });
   }
 

@@ -10,6 +10,7 @@ import type { SendMcpMessage } from "../types/mcp-message.ts";
 import type { LogLevelSource } from "../types/server-log.ts";
 import type { GatewayPort } from "../types/gateway-port.ts";
 import {
+  isExchanged,
   isPerUser,
   isRemote,
   type RemoteTarget,
@@ -25,6 +26,7 @@ import { SamplingLimits } from "../upstream/requests/sampling-limits.ts";
 import { capabilitiesOf, type HostAnswers } from "../upstream/requests/host-answers.ts";
 import { Supervisor, type SupervisorOptions } from "../upstream/supervisor/supervisor.ts";
 import { memoryGrants } from "../state/memory.ts";
+import type { ExchangeMemory } from "../auth/exchange-authorizer.ts";
 import type { Clock } from "../../util/clock.ts";
 import type { QuestionQueue } from "../../util/question-queue.ts";
 import { approvalKey } from "./approval-key.ts";
@@ -54,6 +56,8 @@ export interface CreateServerContext extends Pick<SupervisorOptions, "onState" |
   sendMcpMessage?: SendMcpMessage | undefined;
   /** Who the session is for, if not the agent's own user. */
   person?: SessionPerson | false | undefined;
+  /** The tokens that people's JWTs were exchanged for, on all boards of the agent. */
+  exchanges: ExchangeMemory;
 }
 
 /** `after` is the end of the server whose place this one takes. */
@@ -136,9 +140,7 @@ export function createServer(
       onState(state, previous);
     },
     onTools,
-    authHint:
-      personOf(definition, context)?.signInHint(definition.name) ??
-      (isConfigured(definition) ? undefined : sessionAuthHint(definition)),
+    authHint: authHintOf(definition, context),
     restartHint: restartHint(definition.name),
   });
   return new ServerEntry({
@@ -155,6 +157,16 @@ function personOf(
   { person }: Pick<CreateServerContext, "person">,
 ): SessionPerson | undefined {
   return isPerUser(definition.matchingServer ?? definition) && person ? person : undefined;
+}
+
+/** What somebody has to do who has no token. Undefined: the failure says so. */
+function authHintOf(
+  definition: ServerDefinition,
+  context: Pick<CreateServerContext, "person">,
+): string | undefined {
+  if (isExchanged(definition.matchingServer ?? definition)) return undefined;
+  const hint = personOf(definition, context)?.signInHint(definition.name);
+  return hint ?? (isConfigured(definition) ? undefined : sessionAuthHint(definition));
 }
 
 function restartInCode(server: string): string {
@@ -253,6 +265,8 @@ function signInFor(
     server: owner.name,
     person: person?.id,
     hint: person?.signInHint(owner.name),
+    subjectToken: person?.subjectToken,
+    exchanges: context.exchanges,
     signInAs: owner.signInAs,
     // Resolving a target does not change its kind.
     resolve: () => secrets.resolve(owner) as Promise<ResolvedTarget<RemoteTarget>>,

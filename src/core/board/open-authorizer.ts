@@ -2,9 +2,10 @@
 
 import { ServerAuthorizer } from "../auth/authorizer.ts";
 import { requestChallenge } from "../auth/challenge.ts";
+import { ExchangeAuthorizer } from "../auth/exchange-authorizer.ts";
 import { oauthFetch } from "../auth/oauth-fetch.ts";
 import { authStore } from "../auth/store.ts";
-import type { Challenge } from "../types/authorization.ts";
+import type { Authorizer, Challenge, OAuthSettings } from "../types/authorization.ts";
 import { loggerFor } from "../types/logger.ts";
 import { isRemote, type RemoteTarget } from "../types/server-definition.ts";
 import { targetFetch, targetPolicy } from "../net/target-fetch.ts";
@@ -13,7 +14,9 @@ import { addressRules } from "../net/policy.ts";
 import type { ServerSignInOptions } from "./sign-in.ts";
 
 export interface AuthorizerParts {
-  authorizer: ServerAuthorizer;
+  authorizer: Authorizer & Pick<ServerAuthorizer, "hasNews">;
+  /** The same, where people sign in. */
+  forPeople?: ServerAuthorizer;
   fetch: GuardedFetch;
 }
 
@@ -35,6 +38,8 @@ export async function openAuthorizer(
     onSecrets,
   } = options;
   const { url, oauth, tls } = target;
+  if (oauth && oauth.grant === "token_exchange")
+    return openExchange(target, oauth, options, signal);
   // The client certificate is only for the server itself, not for the authorization server.
   const fetch = await targetFetch(
     { ...target, tls: tls?.ca ? { ca: tls.ca } : undefined },
@@ -49,11 +54,7 @@ export async function openAuthorizer(
     signInAs,
     serverUrl: url,
     settings: oauth || {},
-    latestSettings: async (isRefused) => {
-      const known = await options.resolve();
-      const latest = (isRefused && (await known.renew?.())) || known;
-      return (isRemote(latest.target) && latest.target.oauth) || {};
-    },
+    latestSettings: (isRefused) => latestSettings(options, isRefused),
     store: authStore(grants, onSecrets),
     fetch: oauthFetch(fetch, rules, from, signal),
     checkUrl: (page) => rules.checkUrl(page, from),
@@ -62,7 +63,46 @@ export async function openAuthorizer(
     logger: loggerFor(server, options.logger),
     signal,
   });
+  return { authorizer, forPeople: authorizer, fetch };
+}
+
+/** For a server whose callers' JWTs are exchanged, at an address that the operator has named. */
+async function openExchange(
+  target: RemoteTarget,
+  oauth: OAuthSettings,
+  options: ServerSignInOptions,
+  signal: AbortSignal,
+): Promise<AuthorizerParts> {
+  const { server, person, subjectToken, exchanges, networkAllow, onSecrets, clock } = options;
+  const named = new URL(oauth.tokenEndpoint ?? oauth.issuer ?? target.url);
+  // What plain http to the server gives away is not what callers come with.
+  const { ca } = target.tls ?? {};
+  const own = { ...target, allowInsecure: false, tls: ca ? { ca } : undefined };
+  const allow = [...networkAllow, named.hostname];
+  const fetch = await targetFetch(own, { ...options, networkAllow: allow });
+  const rules = addressRules(targetPolicy(own, allow, false));
+  const authorizer = new ExchangeAuthorizer({
+    server,
+    serverUrl: target.url,
+    settings: oauth,
+    latestSettings: (isRefused) => latestSettings(options, isRefused),
+    person,
+    subjectToken,
+    memory: exchanges,
+    fetch: oauthFetch(fetch, rules, named, signal),
+    onSecrets,
+    clock,
+  });
   return { authorizer, fetch };
+}
+
+async function latestSettings(
+  { resolve }: Pick<ServerSignInOptions, "resolve">,
+  isRefused: boolean,
+): Promise<OAuthSettings> {
+  const known = await resolve();
+  const latest = (isRefused && (await known.renew?.())) || known;
+  return (isRemote(latest.target) && latest.target.oauth) || {};
 }
 
 /** Asks the server how to sign in, with the client certificate. */

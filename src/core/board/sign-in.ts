@@ -5,7 +5,10 @@ import type {
   OnAuthorization,
   SignInRequest,
   SignOutOutcome,
+  SubjectToken,
 } from "../types/authorization.ts";
+import type { ServerAuthorizer } from "../auth/authorizer.ts";
+import type { ExchangeMemory } from "../auth/exchange-authorizer.ts";
 import type { BegunSignIn } from "../auth/sign-in.ts";
 import type { OnSecrets } from "../auth/store.ts";
 import { PlugboardError } from "../types/errors.ts";
@@ -28,8 +31,12 @@ export interface ServerSignInOptions {
   resolve: () => Promise<ResolvedTarget<RemoteTarget>>;
   /** The login belongs to a matching server. It is only used while both have the same URL. */
   isOfMatchingServer: boolean;
+  /** The JWT with which the person came last, which is exchanged. Absent: they came without one. */
+  subjectToken?: (() => SubjectToken | undefined) | undefined;
   /** Where its tokens are kept. */
   grants: GrantStore;
+  /** Where those are kept that JWTs were exchanged for: in memory, for all boards of the agent. */
+  exchanges: ExchangeMemory;
   networkAllow: readonly string[];
   /** A session brought the server, and no configured one matches it. */
   isOfSession: boolean;
@@ -74,7 +81,7 @@ export class ServerSignIn {
 
   async signIn(request?: SignInRequest): Promise<void> {
     const target = await this.#signInTarget();
-    const { authorizer } = await this.#make(target);
+    const authorizer = await this.#forPeople(target);
     const { probeChallenge } = await loadAuthorizer();
     const challenge = await probeChallenge(target, this.#options, this.#closing.signal);
     await authorizer.signIn(challenge, request);
@@ -86,19 +93,19 @@ export class ServerSignIn {
     state: string;
   }): Promise<{ url: string; begun: BegunSignIn }> {
     const target = await this.#signInTarget();
-    const { authorizer } = await this.#make(target);
+    const authorizer = await this.#forPeople(target);
     const { probeChallenge } = await loadAuthorizer();
     const challenge = await probeChallenge(target, this.#options, this.#closing.signal);
     return authorizer.begin(challenge, back);
   }
 
   async finish(begun: BegunSignIn, answer: URLSearchParams): Promise<void> {
-    const { authorizer } = await this.#make(await this.#signInTarget());
+    const authorizer = await this.#forPeople(await this.#signInTarget());
     await authorizer.finish(begun, answer);
   }
 
   async signOut(): Promise<SignOutOutcome> {
-    return (await this.#make(await this.#signInTarget())).authorizer.signOut();
+    return (await this.#forPeople(await this.#signInTarget())).signOut();
   }
 
   async close(): Promise<void> {
@@ -114,6 +121,17 @@ export class ServerSignIn {
     throw new PlugboardError("UNSUPPORTED", `you cannot sign in to '${server}': ${why}`, {
       server,
       hint: "change its configuration first",
+    });
+  }
+
+  /** Rejects with UNSUPPORTED where tokens are exchanged. */
+  async #forPeople(target: RemoteTarget): Promise<ServerAuthorizer> {
+    const { forPeople } = await this.#make(target);
+    if (forPeople !== undefined) return forPeople;
+    const { server } = this.#options;
+    throw new PlugboardError("UNSUPPORTED", `nobody signs in to '${server}'`, {
+      server,
+      hint: 'it has "grant": "token_exchange": the JWTs of a gateway\'s callers are exchanged for its tokens',
     });
   }
 

@@ -38,7 +38,10 @@ export interface Challenge {
 }
 
 export interface Authorizer {
-  /** The bearer token to send, if there is one. Renews an expired token first. */
+  /**
+   * The bearer token to send, if there is one. Renews an expired token first. Rejects where nothing may be sent without
+   * one.
+   */
   token(): Promise<string | undefined>;
   /**
    * Call this when the server has refused the token `used`. Resolves when there is a new token to try. Rejects
@@ -47,10 +50,20 @@ export interface Authorizer {
   renew(challenge: Challenge, used: string | undefined): Promise<void>;
 }
 
+/** A JWT with which somebody has come. It never goes to an MCP server. */
+export interface SubjectToken {
+  text: string;
+  /** Milliseconds since the epoch. */
+  expiresAt: number;
+}
+
 /** The `oauth` settings of a server. Values may contain `${VAR}`. */
 export interface OAuthSettings {
-  /** `authorization_code`, the default: a person signs in. `client_credentials`: this machine does. */
-  grant?: "authorization_code" | "client_credentials";
+  /**
+   * `authorization_code`, the default: a person signs in. `client_credentials`: this machine does. `token_exchange`: the JWT
+   * of each caller of a gateway is exchanged for a token.
+   */
+  grant?: "authorization_code" | "client_credentials" | "token_exchange";
   /** `user`: each caller of a gateway signs in for themselves. Absent: one sign-in for all of them. */
   per?: "user";
   /** The id of a client that you registered with the authorization server. */
@@ -66,9 +79,24 @@ export interface OAuthSettings {
   scope?: string;
   /** The only authorization server that may be used. */
   issuer?: string;
+  /** Where JWTs are exchanged, if the metadata of `issuer` does not say. */
+  tokenEndpoint?: string;
+  /** Whom an exchanged token is for, by the name that the authorization server has for the MCP server. */
+  audience?: string;
+  /** The same as a URL. Default: the server's, unless there is an `audience`. */
+  resource?: string;
+  /** What a caller's JWT is. Default `access_token`. */
+  subjectTokenType?: ExchangedTokenType | "id_token";
+  /** What is asked for. Default `access_token`. */
+  requestedTokenType?: ExchangedTokenType;
+  /** How the client shows its secret when it exchanges. Default: what the authorization server takes, else `basic`. */
+  clientAuth?: "basic" | "post";
   /** Where the browser is sent after the sign-in. Default: a free port on 127.0.0.1. */
   redirectUri?: string;
 }
+
+/** The types of RFC 8693 that can be sent to a server, by the last word of their names. */
+type ExchangedTokenType = "access_token" | "jwt";
 
 /** The command that signs in to a server, given by its name or its URL. */
 export function signInHint(server: string): string {

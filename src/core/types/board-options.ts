@@ -2,7 +2,7 @@
 
 import type { Clock } from "../../util/clock.ts";
 import type { AskApproval } from "./approval.ts";
-import type { OnAuthorization } from "./authorization.ts";
+import type { OnAuthorization, SubjectToken } from "./authorization.ts";
 import type { ApprovalMode, FramingMode } from "./guard-settings.ts";
 import type { Logger, LogLevel } from "./logger.ts";
 import type { SendMcpMessage } from "./mcp-message.ts";
@@ -127,6 +127,8 @@ export interface SessionPerson {
   id: string;
   /** What they have to do to sign in to a server, for people: `open https://…`. */
   signInHint: (server: string) => string;
+  /** The JWT with which they came last. Undefined if it has ended, or if they have come with none. */
+  subjectToken?: () => SubjectToken | undefined;
 }
 
 /**
@@ -148,8 +150,8 @@ export interface SessionOptions extends RequestHandlers {
   /** Whether the agent's servers of `scope: "session"` run in this session. Default true. */
   perSession?: boolean;
   /**
-   * Who the session is for, if not the agent's own user. Servers with `oauth.per: "user"` run in the session then, with the
-   * sign-ins of this person, and those of the board are not in it. `false`: several people share the session, and it has no
+   * Who the session is for, if not the agent's own user. Servers with `oauth.per: "user"` or
+   * `oauth.grant: "token_exchange"` run in the session then, with the tokens of this person, and those of the board are not in it. `false`: several people share the session, and it has no
    * such servers.
    */
   person?: SessionPerson | false;

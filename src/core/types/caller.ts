@@ -1,6 +1,7 @@
 // Who sends requests to the gateway, and what they may do.
 
 import { canonicalJson } from "../../util/canonical-json.ts";
+import type { SubjectToken } from "./authorization.ts";
 import type { ApprovalMode } from "./guard-settings.ts";
 
 export interface Caller {
@@ -11,6 +12,15 @@ export interface Caller {
   id: string;
   /** For people and the audit: the token's name, or the JWT's subject with the host of its issuer. */
   label: string;
+}
+
+/** The JWT of a caller, for servers whose tokens it is exchanged for. */
+export interface CallerJwt extends SubjectToken {
+  /**
+   * Hash of what it allows besides its subject. Two JWTs of one person with other rights are kept apart: one that may do less
+   * must not get what was made of one that may do more.
+   */
+  rights: string;
 }
 
 /**

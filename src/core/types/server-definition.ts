@@ -64,11 +64,18 @@ export function isRemote(target: ServerTarget): target is RemoteTarget {
   return target.kind !== "stdio" && target.kind !== "acp";
 }
 
-/** Whether each person signs in to it for themselves. */
-export function isPerUser({ target }: Pick<ServerDefinition, "target">): boolean {
-  return isRemote(target) && target.oauth !== undefined && target.oauth !== false
-    ? target.oauth.per === "user"
-    : false;
+/** Whether each person has it for themselves: they sign in to it, or their JWTs are exchanged. */
+export function isPerUser(definition: Pick<ServerDefinition, "target">): boolean {
+  return oauthOf(definition)?.per === "user" || isExchanged(definition);
+}
+
+/** Whether each person's JWT is exchanged for a token: nobody signs in to it. */
+export function isExchanged(definition: Pick<ServerDefinition, "target">): boolean {
+  return oauthOf(definition)?.grant === "token_exchange";
+}
+
+function oauthOf({ target }: Pick<ServerDefinition, "target">): OAuthSettings | undefined {
+  return (isRemote(target) && target.oauth) || undefined;
 }
 
 /** A target with its references filled in. */

@@ -46,6 +46,8 @@ export interface ServerSupervisor {
   restart(): Promise<void>;
   /** Until `restart` starts it again: nothing else does. */
   stop(): Promise<void>;
+  /** Until somebody needs it. False, and nothing happens, while a call is under way. */
+  rest?(): boolean;
   /** Replaces the settings that take no new start. */
   reconfigure(definition: ServerDefinition): void;
   /** Idempotent; resolves when nothing of the server is left in this process. */

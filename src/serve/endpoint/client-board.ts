@@ -10,7 +10,7 @@ import type { BoardOptions } from "../../core/types/board-options.ts";
 import type { Logger } from "../../core/types/logger.ts";
 import type { RootsSetting } from "../../core/types/roots.ts";
 import type { BoardState } from "../../core/types/shared-state.ts";
-import { isPerUser } from "../../core/types/server-definition.ts";
+import { isExchanged, isPerUser } from "../../core/types/server-definition.ts";
 import type { EndpointOptions } from "./context.ts";
 
 /** An agent's board, what its clients are told about it, and what it takes to open sessions on it. */
@@ -21,8 +21,10 @@ export interface ClientBoard extends Required<Pick<EndpointOptions, "about" | "k
   readonly workspace: string;
   /** The names of the servers of `scope: "session"`. */
   readonly sessionServers: readonly string[];
-  /** The names of the servers to which people sign in for themselves. */
+  /** The names of the servers that each person has for themselves. */
   readonly userServers: readonly string[];
+  /** Of these, those for whose tokens people's JWTs are exchanged: nobody signs in to them. */
+  readonly exchangedServers: readonly string[];
   /** What the configuration says about roots. */
   readonly roots: RootsSetting | undefined;
   /** `reload` of the board, with the configuration as it is for clients. */
@@ -87,6 +89,11 @@ export async function openClientBoard(
     },
     get userServers() {
       return agent.servers.flatMap((each) => (each.enabled && isPerUser(each) ? [each.name] : []));
+    },
+    get exchangedServers() {
+      return agent.servers.flatMap((each) =>
+        each.enabled && isExchanged(each) ? [each.name] : [],
+      );
     },
     get roots() {
       return agent.roots;

@@ -14,7 +14,12 @@ import { listServers } from "../../core/board/search-request.ts";
 import type { AgentConfig } from "../../core/types/agent-config.ts";
 import type { Board, ReloadReport, SessionBoard } from "../../core/types/board.ts";
 import type { SessionOptions, SessionPerson } from "../../core/types/board-options.ts";
-import { type Caller, DEFAULT_TOKEN_CALLER, personOf } from "../../core/types/caller.ts";
+import {
+  type Caller,
+  type CallerJwt,
+  DEFAULT_TOKEN_CALLER,
+  personOf,
+} from "../../core/types/caller.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import { isJsonObject } from "../../core/types/json.ts";
 import type { NativeToolFactory } from "../../core/types/tool.ts";
@@ -22,6 +27,7 @@ import { canonicalJson } from "../../util/canonical-json.ts";
 import { Shares } from "../../util/shares.ts";
 import type { Timer } from "../../util/clock.ts";
 import type { AdmittedCaller } from "./access/admission.ts";
+import { PresentedJwts, subjectOf } from "./presented-jwts.ts";
 import type { Quotas } from "./quotas.ts";
 
 export interface GatewayAgentsOptions extends Omit<
@@ -60,6 +66,9 @@ export interface PersonsServers {
 
 /** The tool that says where to sign in. */
 const SIGN_IN = "sign_in";
+/** With other rights each. Beyond that, somebody's own go first. */
+const MOST_BOARDS_OF_ONE = 4;
+const REST_AGAIN_MS = 10_000;
 
 /** For clients of others than the owner, in place of the reason, which names files. */
 const MISSING =
@@ -193,6 +202,9 @@ export class ServedAgent {
   /** All session boards, and the endpoints that serve them. */
   readonly #sessionBoards = new Set<ServedSession>();
   readonly #closing = new Set<Promise<void>>();
+  readonly #jwts: PresentedJwts;
+  /** The boards of those whose JWTs are exchanged. */
+  readonly #boardsOf = new Map<string, Set<ServedSession>>();
 
   constructor(id: string, opened: ClientBoard, options: GatewayAgentsOptions) {
     this.id = id;
@@ -200,6 +212,7 @@ export class ServedAgent {
     this.#opened = opened;
     this.#options = options;
     this.#places = new Shares(options.sessionServers);
+    this.#jwts = new PresentedJwts(options.clock, (subject) => this.#rest(subject));
     this.endpoint = this.#serve(this.board);
     this.#lease = { endpoint: this.endpoint, release: () => {} };
   }
@@ -212,6 +225,27 @@ export class ServedAgent {
     // What the agent's own user is signed in to is for nobody else.
     const isOwnUser = personOf(admitted.caller) === undefined;
     return isUnrestricted(admitted) && isOwnUser ? this.#lease : this.lease(admitted);
+  }
+
+  /**
+   * Takes note of the JWT with which a caller comes. Undefined where the agent does not exchange it: nobody has to keep it
+   * then.
+   */
+  present({ caller, jwt }: AdmittedCaller): CallerJwt | undefined {
+    const person = personOf(caller);
+    if (jwt === undefined || person === undefined || !this.#exchanges) return undefined;
+    const subject = subjectOf(person, jwt);
+    this.#jwts.present(subject, jwt);
+    for (const { board } of this.#boardsOf.get(subject) ?? []) void signInsOf(board).retry();
+    return jwt;
+  }
+
+  /** Their JWT has ended, and with it what was made of it. A call that was made in time may end. */
+  #rest(subject: string): void {
+    const boards = [...(this.#boardsOf.get(subject) ?? [])];
+    if (this.#jwts.find(subject) !== undefined) return;
+    if (boards.map(({ board }) => signInsOf(board).rest()).every(Boolean)) return;
+    this.#options.clock.later(REST_AGAIN_MS, () => this.#rest(subject));
   }
 
   /** Where a caller signs in. */
@@ -232,9 +266,14 @@ export class ServedAgent {
     return this.signInBoard({ caller, policy: { owner: true } });
   }
 
-  /** Whether people sign in to the server for themselves. */
+  /** Whether each person has the server for themselves. */
   isPerUser(server: string): boolean {
     return this.#opened.userServers.includes(server);
+  }
+
+  /** Whether people sign in to it for themselves. */
+  isSignedInTo(server: string): boolean {
+    return this.#signInServers.includes(server);
   }
 
   signedIn(): void {
@@ -257,6 +296,16 @@ export class ServedAgent {
     return this.#opened.userServers.length > 0;
   }
 
+  get #signInServers(): readonly string[] {
+    const { userServers, exchangedServers } = this.#opened;
+    return userServers.filter((each) => !exchangedServers.includes(each));
+  }
+
+  /** Whether there is a server for which JWTs are exchanged. */
+  get #exchanges(): boolean {
+    return this.#opened.exchangedServers.length > 0;
+  }
+
   reload(config: AgentConfig): Promise<ReloadReport> {
     return this.#opened.reload(config);
   }
@@ -269,6 +318,7 @@ export class ServedAgent {
   /** Resolves when no process is left. */
   async close(): Promise<void> {
     for (const { timer } of this.#policyBoards.values()) timer?.cancel();
+    this.#jwts.close();
     await this.board.close();
     await Promise.all(this.#closing);
   }
@@ -289,7 +339,7 @@ export class ServedAgent {
   async #leaseSession(admitted: AdmittedCaller, session: NonNullable<Session>): Promise<Lease> {
     const offersRoots = isJsonObject(session.profile.capabilities["roots"]);
     const giveBack = once(() => this.#places.giveBack(admitted.caller.id));
-    const served = await this.#open(admitted, personOf(admitted.caller), {
+    const served = await this.#open(admitted, this.#personIn(admitted), {
       id: session.nonce,
       // Servers hear at once that there are roots; which ones, only the client knows.
       ...(offersRoots && this.#opened.roots === undefined && { roots: [] }),
@@ -313,7 +363,8 @@ export class ServedAgent {
   ): Promise<Lease & { board: SessionBoard; isPersons: boolean }> {
     const terms = { tools: admitted.policy?.tools ?? {}, owner: isOwner(admitted) };
     const person = this.#hasUserServers ? personOf(admitted.caller) : undefined;
-    let key = canonicalJson({ ...terms, ...(person !== undefined && { person }) });
+    const rights = this.#exchanges ? admitted.jwt?.rights : undefined;
+    let key = canonicalJson({ ...terms, ...(person !== undefined && { person, rights }) });
     let board = this.#policyBoards.get(key);
     if (board === undefined) {
       const isPersons = person !== undefined && this.#hasRoomFor(admitted);
@@ -339,20 +390,29 @@ export class ServedAgent {
 
   #openShared(key: string, admitted: AdmittedCaller, isPersons: boolean): PolicyBoard {
     const id = `policy-${createHash("sha256").update(key).digest("hex").slice(0, 16)}`;
-    const person = isPersons ? personOf(admitted.caller) : undefined;
+    const person = isPersons ? this.#personIn(admitted) : undefined;
     const served = this.#open(admitted, person, { id, perSession: false });
-    const board = { served, users: 0, isPersons, mayBeSignedIn: false };
+    const board = { served, users: 0, person: person?.id, isPersons, mayBeSignedIn: false };
     this.#policyBoards.set(key, board);
     return board;
   }
 
-  /** Makes room by closing what nobody uses. One person has one board, so each has the same part. */
+  /** Makes room by closing what nobody uses. One person has one board, or a few, so that nobody has another's part. */
   #hasRoomFor({ caller }: AdmittedCaller): boolean {
     const { people, logger } = this.#options;
-    const theirs = [...this.#policyBoards].filter(([, { isPersons }]) => isPersons);
-    if (theirs.length < people) return true;
+    const all = [...this.#policyBoards].filter(([, { isPersons }]) => isPersons);
+    const own = all.filter(([, { person }]) => person === personOf(caller));
+    const theirs = own.length >= MOST_BOARDS_OF_ONE ? own : all;
+    if (theirs === all && all.length < people) return true;
     // The one that was used longest ago comes first: a board that is used again is put at the end.
     const unused = theirs.find(([, { users }]) => users === 0);
+    if (unused === undefined && theirs === own) {
+      const what = `${caller.label} uses JWTs with ${own.length} different rights at a time`;
+      logger.warn(`${what}; with another they go on without servers of their own`, {
+        agent: this.id,
+      });
+      return false;
+    }
     if (unused === undefined) {
       const what = `${people} people have servers of their own already (gateway.limits.people)`;
       logger.warn(`${what}; ${caller.label} goes on without them`, { agent: this.id });
@@ -378,7 +438,7 @@ export class ServedAgent {
   /** Without a person, several people may share it. */
   async #open(
     admitted: AdmittedCaller,
-    person: string | undefined,
+    person: SessionPerson | undefined,
     options: Partial<SessionOptions>,
   ): Promise<ServedSession> {
     const { tools } = admitted.policy ?? {};
@@ -393,8 +453,8 @@ export class ServedAgent {
       // Clients are answered at once; their first list waits for the servers.
       startupWait: 0,
       ...(tools !== undefined && { tools: { ...tools, place: "the token's tools" } }),
-      ...(!isOwnUser && { person: person !== undefined && this.#personIn(person) }),
-      ...(person !== undefined && this.#hasUserServers && { native: [this.#signInTool] }),
+      ...(!isOwnUser && { person: person ?? false }),
+      ...(person !== undefined && this.#signInServers.length > 0 && { native: [this.#signInTool] }),
       ...options,
     });
     const onRoots = (roots: readonly string[]): void => board.setRoots(roots);
@@ -409,25 +469,36 @@ export class ServedAgent {
       // Whoever may do everything may also read everything.
       mayLogForOthers: isUnrestricted(admitted) ? undefined : isShared,
     });
-    const theirs = person === undefined ? undefined : { id: person, isTheirs: this.#isTheirs };
+    const theirs = person && { id: person.id, isTheirs: this.#isTheirs };
     const unwatch = this.#options.onSession?.(this.id, board, theirs);
-    const served = { board, endpoint, unwatch, isOfSession: options.perSession !== false };
+    const subject = person?.subjectToken && admitted.jwt && subjectOf(person.id, admitted.jwt);
+    const isOfSession = options.perSession !== false;
+    const served = { board, endpoint, unwatch, isOfSession, subject };
     this.#sessionBoards.add(served);
+    if (subject !== undefined) {
+      const boards = this.#boardsOf.get(subject) ?? new Set();
+      this.#boardsOf.set(subject, boards.add(served));
+    }
     return served;
   }
 
   readonly #isTheirs = (server: string): boolean => this.isPerUser(server);
 
-  #personIn(id: string): SessionPerson {
+  /** Undefined for the agent's own user. */
+  #personIn({ caller, jwt }: AdmittedCaller): SessionPerson | undefined {
     const { signInUrl } = this.#options;
+    const id = personOf(caller);
+    if (id === undefined) return undefined;
     const signInHint = (server: string): string =>
       `to sign in, open ${signInUrl(this.id, server)} in a browser`;
-    return { id, signInHint };
+    const subject = jwt && this.#exchanges ? subjectOf(id, jwt) : undefined;
+    const subjectToken = subject === undefined ? undefined : () => this.#jwts.find(subject);
+    return { id, signInHint, ...(subjectToken && { subjectToken }) };
   }
 
   /** Without a sign-in, a server lists no tools, and a model would not know that there are any. */
   readonly #signInTool: NativeToolFactory = ({ has }) => {
-    const { userServers } = this.#opened;
+    const userServers = this.#signInServers;
     if (has(SIGN_IN)) return undefined;
     return {
       name: SIGN_IN,
@@ -453,6 +524,8 @@ export class ServedAgent {
 
   #close(served: ServedSession): void {
     this.#sessionBoards.delete(served);
+    const boards = this.#boardsOf.get(served.subject ?? "");
+    if (boards?.delete(served) && boards.size === 0) this.#boardsOf.delete(served.subject ?? "");
     served.endpoint.close();
     served.unwatch?.();
     const closing = served.board.close().finally(() => this.#closing.delete(closing));
@@ -486,6 +559,12 @@ export class ServedAgent {
       return state.kind === "needs-auth" && this.isPerUser(name);
     });
     for (const { name } of waiting ?? []) {
+      if (!this.isSignedInTo(name)) {
+        words.push(
+          `The tools of ${name} are missing: the gateway got no token for it in the user's name. A call of one of them says why.`,
+        );
+        continue;
+      }
       const url = this.#options.signInUrl(this.id, name);
       words.push(
         `The tools of ${name} are there once the user has signed in to it. Tell the user: open ${url} in a browser.`,
@@ -539,6 +618,8 @@ interface ServedSession {
   endpoint: Endpoint;
   /** Ends what `onSession` began. */
   unwatch: (() => void) | undefined;
+  /** Whose JWTs are exchanged for it. */
+  subject: string | undefined;
 }
 
 interface PolicyBoard {
@@ -546,6 +627,7 @@ interface PolicyBoard {
   users: number;
   /** It is one person's, with servers of their own. */
   isPersons: boolean;
+  person: string | undefined;
   /** Somebody has signed in somewhere since it was last used. */
   mayBeSignedIn: boolean;
   timer?: Timer;

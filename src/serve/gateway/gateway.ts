@@ -432,8 +432,10 @@ export class Gateway {
       const shortage = this.#places.take(caller.id);
       if (shortage !== undefined) return this.#tooMany(reply, shortage, "requests");
       const endpointFor: Sender["endpointFor"] = (session) => agent.endpointFor(admitted, session);
+      const jwt = agent.present(admitted);
       try {
-        const sender = { caller, agent: id, policy, expiresAt, endpointFor, countMore, countBytes };
+        const counting = { countMore, countBytes };
+        const sender = { caller, agent: id, policy, expiresAt, jwt, endpointFor, ...counting };
         await entry.handle(request, reply, forwarded ? { ...sender, forwarded } : sender);
       } finally {
         this.#places.giveBack(caller.id);

@@ -264,7 +264,7 @@ export class PeopleSignIn {
     admitted: AdmittedCaller,
   ): ReturnType<NonNullable<Awaited<ReturnType<GatewayAgents["find"]>>>["signInBoard"]> {
     const agent = await this.#options.agents.find(id);
-    if (agent?.isPerUser(server) !== true) {
+    if (agent?.isSignedInTo(server) !== true) {
       throw new PlugboardError("UNKNOWN_SERVER", `nobody signs in to '${server}' here`, {
         hint: "check the address",
       });

@@ -1,131 +1,11 @@
 // People who sign in to one server for themselves: what each sees, and what nobody else can make of it.
 
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
-import { gatewaySettings } from "../../../src/core/config/gateway.ts";
-import { parseAgentConfig } from "../../../src/core/config/parse.ts";
-import { openEngineState } from "../../../src/core/state/engines/open.ts";
-import { openFileState } from "../../../src/core/state/files/open.ts";
-import type { SharedSettings } from "../../../src/core/types/gateway-settings.ts";
-import type { JsonObject } from "../../../src/core/types/json.ts";
-import { silentLogger } from "../../../src/core/types/logger.ts";
-import type { SharedState } from "../../../src/core/types/shared-state.ts";
-import { openGateway } from "../../../src/serve/gateway/open-gateway.ts";
-import { systemClock } from "../../../src/util/clock.ts";
-import { type OAuthFixture, startOAuth } from "../../fixtures/oauth/oauth.ts";
-import { startPersonal } from "../../fixtures/oauth/personal.ts";
-import { temporaryDirectory } from "../../support/directory.ts";
 import { type Engines, missingEngines, startEngines } from "../../support/engines.ts";
-import { freePorts } from "../../support/free-ports.ts";
-import { CLIENT, openProvider, type TestProvider } from "../../support/provider.ts";
-import { legacy, post } from "../endpoint/harness.ts";
+import { INITIALIZE, legacy } from "../endpoint/harness.ts";
+import { GATEWAY_CLIENT, openRig, type Rig } from "./people-rig.ts";
 
 const SOON = { timeout: 20_000, interval: 50 };
-
-interface Rig {
-  url: string;
-  provider: TestProvider;
-  oauth: OAuthFixture;
-  /** Who has called a tool of the server, in order. */
-  calls: string[];
-  /** The Authorization header of somebody whom the provider knows. */
-  jwt(sub: string, of?: TestProvider): Promise<string>;
-  /** The Authorization header of a new token. */
-  token(name: string, policy?: object): Promise<string>;
-  /** `at` is the gateway. */
-  ask(who: string, method: string, params?: object, at?: number): Promise<JsonObject>;
-  /** The names of the tools, without those of the gateway. */
-  tools(who: string, at?: number): Promise<string[]>;
-  /** The address of a page at the other gateway. */
-  elsewhere(page: string): string;
-}
-
-/** With settings, two gateways share a state: they have one public address, that of the first. */
-async function openRig(shared?: SharedSettings): Promise<Rig> {
-  const stateDir = temporaryDirectory();
-  const ports = await freePorts(shared === undefined ? 1 : 2);
-  const [port = 0] = ports;
-  const url = `http://127.0.0.1:${port}`;
-  const provider = await openProvider();
-  const other = await openProvider();
-  const personal = await startPersonal();
-  const oauth = await startOAuth({ behind: personal.url });
-  onTestFinished(async () => {
-    await Promise.all([provider.close(), other.close(), personal.close(), oauth.close()]);
-  });
-  others.set(provider, other);
-  const issuers = [provider, other].map((each) => ({ issuer: each.url, algorithms: ["ES256"] }));
-  const settings = gatewaySettings({
-    publicUrl: url,
-    jwt: { issuers: issuers as { issuer: string; algorithms: ["ES256"] }[] },
-    ui: { clientId: CLIENT, issuer: provider.url, owners: ["boss"], claim: "sub" },
-  });
-  const agent = parseAgentConfig({
-    servers: { personal: { url: oauth.url, oauth: { per: "user" } } },
-  });
-  const openState = (dir: string) => async (): Promise<SharedState> =>
-    shared === undefined
-      ? openFileState(dir)
-      : openEngineState({ settings: shared, stateDir: dir, isReplica: true });
-  for (const each of ports) {
-    const dir = shared === undefined ? stateDir : temporaryDirectory();
-    const gateway = await openGateway({
-      settings: { ...settings, port: each },
-      agentIds: ["default"],
-      readAgent: async () => agent,
-      defaultAgent: "default",
-      network: { allow: [], env: {} },
-      configFile: join(dir, "board.json"),
-      openState: openState(dir),
-      stateDir: dir,
-      cwd: dir,
-      env: {},
-      clock: systemClock,
-      logger: silentLogger,
-    });
-    onTestFinished(() => gateway.close());
-  }
-  const state = await openState(shared === undefined ? stateDir : temporaryDirectory())();
-  onTestFinished(() => state.close());
-  const ask = async (
-    who: string,
-    method: string,
-    params: object = {},
-    at = 0,
-  ): Promise<JsonObject> => {
-    const to = new URL(`http://127.0.0.1:${ports[at]}/mcp`);
-    const answer = await post(to, legacy(method, params), {
-      authorization: who,
-    });
-    return answer.message ?? { status: answer.status };
-  };
-  return {
-    url,
-    provider,
-    oauth,
-    calls: personal.calls,
-    ask,
-    async jwt(sub, of = provider) {
-      const now = Math.floor(Date.now() / 1000);
-      const aud = `${url}/mcp`;
-      return `Bearer ${await of.token({ iss: of.url, sub, aud, iat: now, exp: now + 600 })}`;
-    },
-    async token(name, policy) {
-      const { text } = await state.tokens.add({ name, ...(policy && { policy }) });
-      return `Bearer ${text}`;
-    },
-    elsewhere: (page) => page.replace(url, `http://127.0.0.1:${ports[1]}`),
-    async tools(who, at) {
-      const { result } = (await ask(who, "tools/list", {}, at)) as {
-        result: { tools: JsonObject[] };
-      };
-      return result.tools.map(({ name }) => String(name)).filter((name) => name !== "sign_in");
-    },
-  };
-}
-
-/** Another provider that the gateway believes, of each rig. */
-const others = new Map<TestProvider, TestProvider>();
 
 /** A browser that keeps cookies, and goes where pages lead it. */
 class Browser {
@@ -200,7 +80,7 @@ it("gives each person the tools, resources, prompts and results of their own sig
   expect((await signIn(rig, "ann")).text).toContain("Signed in to personal");
   expect(await rig.tools(ann)).toEqual(["personal__whoami", "personal__secret_of_ann"]);
   // Neither bob, nor whoever the other provider calls ann, nor the agent's own user, nor a token is signed in.
-  const otherAnn = await rig.jwt("ann", others.get(rig.provider));
+  const otherAnn = await rig.jwt("ann", rig.other);
   const token = await rig.token("ci");
   for (const who of [bob, otherAnn, token, await rig.token("boss", { owner: true })]) {
     expect(await rig.tools(who)).toEqual([]);
@@ -369,7 +249,7 @@ describe.skipIf(missing !== undefined)(`two gateways with one state${why}`, () =
   afterAll(() => engines.stop());
 
   it("a sign-in that one begins ends at the other, both use it, and renew it once", async () => {
-    const rig = await openRig(await engines.newSettings());
+    const rig = await openRig({ shared: await engines.newSettings() });
     const [ann, bob] = [await rig.jwt("ann"), await rig.jwt("bob")];
     const both = [0, 1];
     // Both wait for it.
@@ -396,5 +276,35 @@ describe.skipIf(missing !== undefined)(`two gateways with one state${why}`, () =
     for (const answer of answers) expect(JSON.stringify(answer)).toContain("I am ann");
     expect(rig.oauth.count("refresh")).toBe(1);
     expect(rig.oauth.tokens.filter(({ state }) => state === "revoked")).toEqual([]);
+  });
+
+  it("a session's own servers get the token of a JWT that came to the other gateway", async () => {
+    const rig = await openRig({
+      shared: await engines.newSettings(),
+      server: ({ issuer }) => ({
+        scope: "session",
+        oauth: {
+          grant: "token_exchange",
+          issuer,
+          clientId: GATEWAY_CLIENT.client_id,
+          clientSecret: GATEWAY_CLIENT.client_secret,
+        },
+      }),
+    });
+    const first = await rig.jwt("ann");
+    const begun = await rig.send(first, legacy("initialize", INITIALIZE));
+    const session = { "mcp-session-id": begun.headers.get("mcp-session-id") ?? "" };
+    const whoami = async (who: string, at: number, headers = {}): Promise<string> => {
+      const called = legacy("tools/call", { name: "personal__whoami", arguments: {} });
+      const { message } = await rig.send(who, called, { ...session, ...headers }, at);
+      return JSON.stringify(message);
+    };
+    expect(await whoami(first, 0)).toContain("I am ann");
+    // Only the other gateway has seen this one. What is exchanged is what came with the request.
+    const second = await rig.jwt("ann", rig.provider, { jti: "2" });
+    rig.oauth.revokeAll();
+    expect(await whoami(second, 1, { "plugboard-jwt": "something" })).toContain("I am ann");
+    const exchanged = rig.oauth.requests.flatMap(({ params }) => params["subject_token"] ?? []);
+    expect(exchanged).toEqual([first, second].map((each) => each.slice(7)));
   });
 });

@@ -101,6 +101,7 @@ export async function openGateway(config: BoardConfig, options: RigOptions = {})
             workspace,
             sessionServers,
             userServers: agent.servers.flatMap((each) => (isPerUser(each) ? [each.name] : [])),
+            exchangedServers: [],
             roots: agent.roots,
             about: () => undefined,
             keepsApps: () => false,

@@ -97,10 +97,11 @@ const oauth = either(
   [
     isJsonObject,
     object({
-      grant: oneOf(["authorization_code", "client_credentials"])
-        .describe("Who signs in: a person in a browser, or this machine on its own.", {
-          default: "authorization_code",
-        })
+      grant: oneOf(["authorization_code", "client_credentials", "token_exchange"])
+        .describe(
+          "Who signs in: a person in a browser, or this machine on its own. Or nobody: each caller's JWT is exchanged.",
+          { default: "authorization_code", see: "sign-in.md#with-the-token-that-they-have" },
+        )
         .optional(),
       per: oneOf(["user"])
         .describe(
@@ -132,6 +133,30 @@ const oauth = either(
         .optional(),
       issuer: resolvableUrl()
         .describe("The only authorization server that may be used.")
+        .optional(),
+      tokenEndpoint: resolvableUrl()
+        .describe("Where JWTs are exchanged.", { otherwise: "from the metadata of `issuer`" })
+        .optional(),
+      audience: resolvable()
+        .describe(
+          "What the authorization server calls the MCP server that an exchanged token is for.",
+        )
+        .optional(),
+      resource: resolvableUrl()
+        .describe("The same as a URL.", { otherwise: "that of the server, without an `audience`" })
+        .optional(),
+      subjectTokenType: oneOf(["access_token", "jwt", "id_token"])
+        .describe("What callers' JWTs are, for the authorization server.", {
+          default: "access_token",
+        })
+        .optional(),
+      requestedTokenType: oneOf(["access_token", "jwt"])
+        .describe("What they are exchanged for.", { default: "access_token" })
+        .optional(),
+      clientAuth: oneOf(["basic", "post"])
+        .describe("Where the client's secret is when it exchanges: in a header, or in the form.", {
+          otherwise: "what the metadata of `issuer` says, else `basic`",
+        })
         .optional(),
       redirectUri: verified(redirectUriProblem, text(), WEB_URL)
         .describe(

@@ -1,5 +1,7 @@
 // Checks the servers of one layer of configuration, each by itself, and finds out how each is reached.
 
+import { plainHost } from "../../net/host-list.ts";
+import { isLocal } from "../../net/policy.ts";
 import { isJsonObject } from "../../types/json.ts";
 import type { ServerConfig, ServerTransport } from "../../types/server-config.ts";
 import { atKey, atValue, type Issue, type KeyPath } from "../issue.ts";
@@ -125,12 +127,18 @@ export function connectionIssues(server: PlainServer, path: KeyPath): Issue[] {
 
 /** What contradicts itself in a server that could be started. */
 function placeIssues(server: PlainServer, path: KeyPath): Issue[] {
-  return [...perUserIssues(server, path), ...fleetIssues(server, path)];
+  return [
+    ...perUserIssues(server, path),
+    ...exchangeIssues(server, path),
+    ...fleetIssues(server, path),
+  ];
 }
 
 /** A server to which people sign in for themselves must not have credentials that all of them would share. */
 function perUserIssues({ oauth, auth, headers = {} }: PlainServer, path: KeyPath): Issue[] {
-  if (typeof oauth !== "object" || oauth.per !== "user") return [];
+  if (typeof oauth !== "object") return [];
+  const isExchanged = oauth.grant === "token_exchange";
+  if (oauth.per !== "user" && !isExchanged) return [];
   const shared =
     auth !== undefined
       ? '"auth"'
@@ -141,7 +149,64 @@ function perUserIssues({ oauth, auth, headers = {} }: PlainServer, path: KeyPath
           : undefined;
   if (shared === undefined) return [];
   const problem = `contradicts ${shared}, which everybody would use; expected only one of them`;
-  return [atValue([...path, "oauth", "per"], problem)];
+  return [atValue([...path, "oauth", isExchanged ? "grant" : "per"], problem)];
+}
+
+/** What only an exchange needs. */
+const OF_EXCHANGE = [
+  "tokenEndpoint",
+  "audience",
+  "resource",
+  "subjectTokenType",
+  "requestedTokenType",
+  "clientAuth",
+] as const;
+/** Nobody signs in where tokens are exchanged. */
+const OF_SIGN_IN = ["redirectUri", "clientMetadataUrl"] as const;
+
+function exchangeIssues({ oauth }: PlainServer, path: KeyPath): Issue[] {
+  if (typeof oauth !== "object") return [];
+  const place = [...path, "oauth"];
+  if (oauth.grant !== "token_exchange") {
+    return OF_EXCHANGE.flatMap((key) =>
+      oauth[key] === undefined
+        ? []
+        : [atKey([...place, key], 'is only for "grant": "token_exchange"')],
+    );
+  }
+  const { clientId, issuer, tokenEndpoint, clientSecret, privateKey } = oauth;
+  return [
+    ...(clientId === undefined ? [atKey(place, "needs clientId: who exchanges the tokens")] : []),
+    ...(issuer === undefined && tokenEndpoint === undefined
+      ? [
+          atKey(
+            place,
+            "needs issuer or tokenEndpoint: where callers' tokens are sent is not for the server to say",
+          ),
+        ]
+      : []),
+    ...(clientSecret !== undefined && privateKey !== undefined
+      ? [atKey([...place, "clientSecret"], 'contradicts "privateKey"; expected only one of them')]
+      : []),
+    ...OF_SIGN_IN.flatMap((key) =>
+      oauth[key] === undefined
+        ? []
+        : [atKey([...place, key], 'contradicts "grant": "token_exchange": nobody signs in')],
+    ),
+    ...(["issuer", "tokenEndpoint"] as const).flatMap((key) => {
+      const problem = plainProblem(oauth[key]);
+      return problem === undefined ? [] : [atValue([...place, key], problem)];
+    }),
+  ];
+}
+
+/** Callers' tokens and the client's secret go there. */
+function plainProblem(url: string | undefined): string | undefined {
+  // One with a variable in it is looked at when it is used.
+  if (url === undefined || !URL.canParse(url)) return undefined;
+  const { protocol, hostname } = new URL(url);
+  const isSafe = protocol !== "http:" || isLocal(plainHost(hostname));
+  return isSafe ? undefined : "is plain http; expected https, or http on this machine";
 }
 
 function fleetIssues({ replicas, worker, scope }: PlainServer, path: KeyPath): Issue[] {

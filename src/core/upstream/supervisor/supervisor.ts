@@ -90,10 +90,7 @@ export class Supervisor implements ServerSupervisor {
     this.#idleTimer = new IdleTimer(
       () => this.#definition.idleTimeout,
       options.clock,
-      () => {
-        if (this.stats.inFlight === 0 && this.#state.kind === "ready")
-          void this.#stop({ kind: "idle" });
-      },
+      () => void this.rest(),
     );
     this.#remains = options.after;
     this.#lastError = options.failed;
@@ -241,6 +238,13 @@ export class Supervisor implements ServerSupervisor {
   async stop(): Promise<void> {
     if (this.#state.kind === "disabled" || this.#closed) return;
     await this.#stop({ kind: "stopped", remedy: this.#options.restartHint });
+  }
+
+  /** Nobody uses it. False, and nothing happens, while a call is under way. */
+  rest(): boolean {
+    if (this.stats.inFlight > 0) return false;
+    if (this.#state.kind === "ready") void this.#stop({ kind: "idle" });
+    return true;
   }
 
   /** Stops for good. Idempotent; resolves when nothing of the server is left. */

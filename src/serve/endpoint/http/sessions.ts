@@ -5,7 +5,12 @@
 import { isJsonObject, type JsonObject } from "../../../core/types/json.ts";
 import type { SessionStore } from "../../../core/types/shared-state.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
-import { type Caller, isSamePolicy, type TokenPolicy } from "../../../core/types/caller.ts";
+import {
+  type Caller,
+  type CallerJwt,
+  isSamePolicy,
+  type TokenPolicy,
+} from "../../../core/types/caller.ts";
 import type { Client, ClientProfile } from "../client.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { isLegacyVersion } from "../protocol.ts";
@@ -51,6 +56,8 @@ export interface Session {
   readonly expiresAt: number;
   /** What the caller may do on the endpoint. */
   policy: TokenPolicy | undefined;
+  /** What the caller's JWT allows, where the endpoint has servers for which it is exchanged. */
+  readonly rights: string | undefined;
   readonly client: Client;
   readonly endpoint: Endpoint;
   /** Gives the endpoint back. */
@@ -92,6 +99,8 @@ export interface Sender {
   policy?: TokenPolicy | undefined;
   /** When the caller's JWT ends, in milliseconds since the epoch. */
   expiresAt?: number | undefined;
+  /** The caller's JWT, where the agent has servers for which it is exchanged. */
+  jwt?: CallerJwt | undefined;
   /** Another gateway has passed the request on, which must not go any further, and vouches for this hash of its body. */
   forwarded?: { body: string } | undefined;
   /** Counts further requests that came with one, in a batch. The milliseconds until the caller may make so many, or 0. */
@@ -158,7 +167,8 @@ export class Sessions {
       return undefined;
     }
     // What the client has subscribed to is looked at again, with what its token allows by now.
-    if (!isSamePolicy(session.policy, sender.policy)) {
+    const isSame = isSamePolicy(session.policy, sender.policy);
+    if (!isSame || session.rights !== sender.jwt?.rights) {
       this.#forget(id, session);
       return this.#restore(id, sender);
     }
@@ -274,6 +284,7 @@ export class Sessions {
       agent,
       expiresAt,
       policy: sender.policy,
+      rights: sender.jwt?.rights,
       client,
       endpoint,
       release,

@@ -166,7 +166,7 @@ export class Access {
     agentId: string | undefined,
   ): Admission | Promise<Admission> {
     const known = jwts.known(text);
-    if (known !== undefined) return this.#admitClaims(known, request, agentId);
+    if (known !== undefined) return this.#admitClaims(known, text, request, agentId);
     // Only a token that was checked and is wrong counts: somebody else at the same address may guess. But while a crowd
     // is being checked, guessers wait.
     const isCrowded = this.#verifying >= MOST_VERIFYING;
@@ -188,7 +188,7 @@ export class Access {
     const verdict = await jwts.verify(text);
     switch (verdict.kind) {
       case "valid":
-        return this.#admitClaims(verdict.claims, request, agentId);
+        return this.#admitClaims(verdict.claims, text, request, agentId);
       case "invalid":
         return this.#fail(request, agentId, `this token is not valid: it ${verdict.reason}`);
       case "unavailable":
@@ -201,10 +201,11 @@ export class Access {
   /** The audience is for one endpoint, or for the gateway; then the scopes may say for which agents. */
   #admitClaims(
     claims: JwtClaims,
+    text: string,
     request: IncomingMessage,
     agentId: string | undefined,
   ): Admission | Promise<Admission> {
-    const { issuer, subject, audiences, expiresAt } = claims;
+    const { issuer, subject, audiences, expiresAt, endsAt, rights } = claims;
     const expected = this.#resource.audiences(agentId);
     const isForGateway = audiences.some((each) => expected.ofGateway.includes(each));
     if (!isForGateway && !audiences.some((each) => expected.ofEndpoint.includes(each))) {
@@ -215,11 +216,12 @@ export class Access {
       ? ofScopes
       : [agentId ?? ""].filter((id) => ofScopes?.includes(id) ?? true);
     const caller = subjectCaller(issuer, subject);
+    const jwt = { text, expiresAt: endsAt, rights };
     const count = {
       countMore: this.#counter(caller.id),
       countBytes: this.#byteCounter(caller.id),
     };
-    return this.#restrict({ isAdmitted: true, caller, agents, expiresAt, ...count }, agentId);
+    return this.#restrict({ isAdmitted: true, caller, agents, expiresAt, jwt, ...count }, agentId);
   }
 
   #agentsOf({ scopes }: JwtClaims): string[] | undefined {

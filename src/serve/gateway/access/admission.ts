@@ -1,7 +1,7 @@
 // Whether a request may go on, and what it is told if not.
 
 import type { Refusal } from "../../endpoint/http/refusal.ts";
-import type { Caller, TokenPolicy } from "../../../core/types/caller.ts";
+import type { Caller, CallerJwt, TokenPolicy } from "../../../core/types/caller.ts";
 
 /** Who was let in, and what they may do in addition to the rules of the agent. */
 export interface AdmittedCaller {
@@ -9,6 +9,8 @@ export interface AdmittedCaller {
   policy?: TokenPolicy;
   /** When the JWT ends, in milliseconds since the epoch. Other tokens can be asked about by the caller's id. */
   expiresAt?: number;
+  /** The JWT itself. Absent for other tokens. */
+  jwt?: CallerJwt;
   /** Counts further requests that came with this one. The milliseconds until the caller may make so many, or 0. */
   countMore?: (requests: number) => number | Promise<number>;
   /** Counts the bytes of a large request. The milliseconds until the caller may send so many, or 0. */

@@ -1,12 +1,14 @@
 // Verifies JWTs: the issuer's signature, with an algorithm that the operator allows, and the time. The claims
 // of a token say which endpoint and agent it is for.
 
+import { hash } from "node:crypto";
 import { decodeJwt, errors, type JWTPayload, jwtVerify } from "jose";
 import { PlugboardError } from "../../../core/types/errors.ts";
 import type { JwtIssuer } from "../../../core/types/gateway-settings.ts";
 import { createFetch, type GuardedFetch } from "../../../core/net/fetch.ts";
 import { addressRules, type NetworkPolicy } from "../../../core/net/policy.ts";
 import type { ProxyEnv } from "../../../core/net/proxy-env.ts";
+import { canonicalJson } from "../../../util/canonical-json.ts";
 import type { Clock } from "../../../util/clock.ts";
 import { IssuerKeys } from "./issuer-keys.ts";
 
@@ -17,6 +19,10 @@ export interface JwtClaims {
   scopes: readonly string[];
   /** Milliseconds since the epoch, leeway included. */
   expiresAt: number;
+  /** The same without it. */
+  endsAt: number;
+  /** Hash of what the token allows, whoever its subject is and whenever it ends. */
+  rights: string;
 }
 
 export type JwtVerdict =
@@ -95,9 +101,24 @@ function verdictOn(payload: JWTPayload, issuer: string): JwtVerdict {
     return invalid(`has no subject of 1 to ${LONGEST_SUBJECT} characters`);
   }
   const audiences = texts(typeof aud === "string" ? [aud] : aud);
-  const expiresAt = ((exp ?? 0) + LEEWAY_SECONDS) * 1000;
-  const claims = { issuer, subject: sub, audiences, scopes: scopesIn(payload), expiresAt };
-  return { kind: "valid", claims };
+  const endsAt = (exp ?? 0) * 1000;
+  const expiresAt = endsAt + LEEWAY_SECONDS * 1000;
+  const scopes = scopesIn(payload);
+  const rights = rightsOf(payload, audiences, scopes);
+  return {
+    kind: "valid",
+    claims: { issuer, subject: sub, audiences, scopes, expiresAt, endsAt, rights },
+  };
+}
+
+/** For which client, on whose behalf, where and for what: none of it changes when a token is renewed. */
+function rightsOf(
+  { azp, client_id: client, act, authorization_details: details }: JWTPayload,
+  audiences: readonly string[],
+  scopes: readonly string[],
+): string {
+  const rights = { audiences: audiences.toSorted(), scopes: scopes.toSorted(), azp, client };
+  return hash("sha256", canonicalJson({ ...rights, act, details }), "base64url");
 }
 
 /** `scope` by the standard, `scp` by some issuers; each as a list or as words. */

@@ -29,7 +29,7 @@ import type { Visitor } from "./visitors.ts";
 import type { WatchedCalls } from "./watched-calls.ts";
 import type { ApplicationFacts, PageRequests, UploadFacts } from "./wire.ts";
 
-type PageAgent = Pick<ServedAgent, "id" | "board" | "isPerUser" | "ownersBoard">;
+type PageAgent = Pick<ServedAgent, "id" | "board" | "isSignedInTo" | "ownersBoard">;
 
 type OwnersBoard = Awaited<ReturnType<ServedAgent["ownersBoard"]>>;
 
@@ -134,7 +134,7 @@ export class PageMethods {
   }
 
   #isOwn(agent: string, server: string, { person }: Visitor): boolean {
-    return person !== undefined && this.#agent(agent).isPerUser(server);
+    return person !== undefined && this.#agent(agent).isSignedInTo(server);
   }
 
   async #signOut(agent: string, server: string, visitor: Visitor): Promise<SignOutOutcome> {

@@ -12,6 +12,7 @@ import {
 import { Agent as TlsAgent, request as requestTls } from "node:https";
 import type { ServerResponse } from "node:http";
 import { pipeline } from "node:stream";
+import type { Caller, CallerJwt } from "../../../core/types/caller.ts";
 import type { Logger } from "../../../core/types/logger.ts";
 import type { Replicas, TokenStore } from "../../../core/types/shared-state.ts";
 import type { Clock } from "../../../util/clock.ts";
@@ -35,6 +36,7 @@ import type { GatewayPlace } from "../page/wire.ts";
 import {
   FORWARD_HEADER,
   type ForwardedFor,
+  JWT_HEADER,
   passedHeaders,
   type Signatures,
   type Verdict,
@@ -46,6 +48,7 @@ const CONNECT_MS = 3000;
 const IDLE_MS = 30_000;
 const MOST_CONNECTIONS = 256;
 const TAG_LENGTH = 8;
+const JWT_PURPOSE = "forwarded JWT";
 /** Begins the id of a caller who has one of the gateway's tokens. */
 const TOKEN = "token:";
 /** As `Client` makes the ids of questions. */
@@ -77,6 +80,8 @@ export interface OtherReplicasOptions {
 interface Outgoing {
   request: IncomingMessage;
   by: ForwardedFor;
+  /** The caller's, where it is exchanged. */
+  jwt?: CallerJwt;
   body: PassedPage["body"];
   /** Absent: nobody waits for the answer. */
   reply?: ServerResponse;
@@ -174,10 +179,12 @@ export class OtherReplicas implements Elsewhere, PageElsewhere {
       return refusal(401, "this token is not valid: it has expired or was revoked");
     }
     const { policy } = token ?? {};
+    const jwt = this.#jwtIn(request.headers[JWT_HEADER], caller);
     return {
       isAdmitted: true,
       admitted: {
         caller,
+        ...(jwt && { jwt }),
         ...(policy && { policy }),
         ...(expiresAt !== undefined && { expiresAt }),
       },
@@ -199,6 +206,21 @@ export class OtherReplicas implements Elsewhere, PageElsewhere {
     const header = headers[FORWARD_HEADER];
     if (header === undefined) return undefined;
     return this.#options.signatures.verify(String(header), { method, path, headers });
+  }
+
+  /** Sealed, because the way between gateways may be plain http. */
+  #sealJwt({ jwt, by: { caller } }: Outgoing): Record<string, string> {
+    const { sealer } = this.#options;
+    if (jwt === undefined || caller === undefined) return {};
+    return { [JWT_HEADER]: sealer.seal(JWT_PURPOSE, { ...jwt, caller: caller.id }) };
+  }
+
+  #jwtIn(header: unknown, { id }: Caller): CallerJwt | undefined {
+    const sealed = typeof header === "string" ? header : "";
+    const { text, expiresAt, rights, caller } =
+      this.#options.sealer.open(JWT_PURPOSE, sealed) ?? {};
+    if (typeof text !== "string" || typeof expiresAt !== "number") return undefined;
+    return typeof rights === "string" && caller === id ? { text, expiresAt, rights } : undefined;
   }
 
   /** Whoever forges one learns nothing but that; the other gateway reads the reason. */
@@ -257,7 +279,8 @@ export class OtherReplicas implements Elsewhere, PageElsewhere {
     const { request: from, by, body, reply } = outgoing;
     const { signatures } = this.#options;
     const { method = "GET", url: path = "/" } = from;
-    const headers = passedHeaders(from.headers);
+    const { [JWT_HEADER]: _notTheirs, ...passed } = passedHeaders(from.headers);
+    const headers = { ...passed, ...(reply !== undefined && this.#sealJwt(outgoing)) };
     const isFile = "file" in body;
     const hash = isFile ? body.hash : bodyHash(body);
     const signed = signatures.sign({ method, path, headers }, home, by, hash);
@@ -366,9 +389,10 @@ const UNANSWERED: Readonly<Record<Unanswered, string>> = {
 };
 
 function ofClient({ request, sender, body }: Omit<Passed, "reply">): Omit<Outgoing, "unanswered"> {
-  const { caller, agent, expiresAt } = sender;
+  const { caller, agent, expiresAt, jwt } = sender;
   return {
     request,
+    ...(jwt && { jwt }),
     by: { caller, agent, ...(expiresAt !== undefined && { expiresAt }) },
     body,
   };

@@ -12,6 +12,8 @@ import { isSameSecret } from "../../../util/same-secret.ts";
 import { API_HEADER, FILE_NAME_HEADER } from "../page/wire.ts";
 
 export const FORWARD_HEADER = "plugboard-forward";
+/** The caller's JWT, sealed, where the other gateway exchanges it. */
+export const JWT_HEADER = "plugboard-jwt";
 
 /** Longer than a request takes from one machine to another, and than their clocks may differ. */
 const VALID_MS = 30_000;
@@ -30,6 +32,7 @@ const PASSED: ReadonlySet<string> = new Set([
   "mcp-name",
   "mcp-protocol-version",
   "mcp-session-id",
+  JWT_HEADER,
   "traceparent",
   "tracestate",
   API_HEADER,

@@ -63,6 +63,30 @@ describe("a wrong server", () => {
       `7:90  ${DOCS}.oauth.per  contradicts an Authorization header in "headers", which everybody would use; expected only one of them`,
     ],
     [
+      `url: "https://a.b", auth: { type: "bearer", token: "x" }, oauth: { grant: "token_exchange", clientId: "a", issuer: "https://c.d" }`,
+      `7:87  ${DOCS}.oauth.grant  contradicts "auth", which everybody would use; expected only one of them`,
+    ],
+    [
+      `url: "https://a.b", oauth: { grant: "token_exchange", issuer: "https://c.d" }`,
+      `7:33  ${DOCS}.oauth  needs clientId: who exchanges the tokens`,
+    ],
+    [
+      `url: "https://a.b", oauth: { grant: "token_exchange", clientId: "a" }`,
+      `7:33  ${DOCS}.oauth  needs issuer or tokenEndpoint: where callers' tokens are sent is not for the server to say`,
+    ],
+    [
+      `url: "https://a.b", oauth: { grant: "token_exchange", clientId: "a", tokenEndpoint: "http://c.d/token" }`,
+      `7:97  ${DOCS}.oauth.tokenEndpoint  is plain http; expected https, or http on this machine`,
+    ],
+    [
+      `url: "https://a.b", oauth: { grant: "token_exchange", clientId: "a", issuer: "https://c.d", redirectUri: "http://127.0.0.1/" }`,
+      `7:105  ${DOCS}.oauth.redirectUri  contradicts "grant": "token_exchange": nobody signs in`,
+    ],
+    [
+      `url: "https://a.b", oauth: { per: "user", audience: "x" }`,
+      `7:55  ${DOCS}.oauth.audience  is only for "grant": "token_exchange"`,
+    ],
+    [
       "command: ''",
       `7:22  ${DOCS}.command  is an empty string; expected a string that is not empty`,
     ],
@@ -188,7 +212,7 @@ describe("a wrong server", () => {
     ],
     [
       "url: 'https://example.com', oauth: { grant: 'password' }",
-      `7:57  ${DOCS}.oauth.grant  is "password"; expected one of authorization_code, client_credentials`,
+      `7:57  ${DOCS}.oauth.grant  is "password"; expected one of authorization_code, client_credentials, token_exchange`,
     ],
     [
       "url: 'https://example.com', oauth: { algorithm: 'HS256' }",
