@@ -2,6 +2,16 @@
 
 /** The page with `text` as its part `part`. Throws if the page has no such part: `page` is its path, for the message. */
 export function withPart(content, { page, part, text }) {
+  const [from, to] = placeOf(content, { page, part });
+  return `${content.slice(0, from)}\n\n${text.trim()}\n\n${content.slice(to)}`;
+}
+
+/** What is there now. */
+export function partOf(content, { page, part }) {
+  return content.slice(...placeOf(content, { page, part })).trim();
+}
+
+function placeOf(content, { page, part }) {
   const start = `<!-- generated: ${part} -->`;
   const end = "<!-- /generated -->";
   const from = content.indexOf(start);
@@ -9,5 +19,5 @@ export function withPart(content, { page, part, text }) {
   if (from === -1 || to === -1) {
     throw new Error(`${page} has no place for ${part}: ${start} … ${end}`);
   }
-  return `${content.slice(0, from + start.length)}\n\n${text.trim()}\n\n${content.slice(to)}`;
+  return [from + start.length, to];
 }

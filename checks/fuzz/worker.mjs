@@ -109,12 +109,13 @@ async function fuzz() {
 /** What is wrong with how the input was treated: in words, and as a key that is the same for the same fault. */
 async function run(input) {
   count += 1;
-  const head = Buffer.alloc(8);
-  head.writeUInt32LE(count, 0);
-  head.writeUInt32LE(input.length, 4);
-  writeSync(file, Buffer.concat([head, input]), 0, 8 + input.length, 0);
   const began = performance.now();
   const before = process.cpuUsage();
+  const head = Buffer.alloc(12);
+  head.writeUInt32LE(count, 0);
+  head.writeUInt32LE(input.length, 4);
+  head.writeUInt32LE(Math.round((before.user + before.system) / 1000), 8);
+  writeSync(file, Buffer.concat([head, input]), 0, 12 + input.length, 0);
   try {
     await target.run(input);
   } catch (error) {

@@ -3,7 +3,7 @@
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism, totalmem } from "node:os";
-import { withPart } from "../../scripts/page-part.mjs";
+import { partOf, withPart } from "../../scripts/page-part.mjs";
 
 /** Relative to the repository. */
 export const EVIDENCE = "docs/evidence.md";
@@ -15,6 +15,11 @@ export function writeEvidence(part, text) {
   const place = new URL(EVIDENCE, ROOT);
   const content = readFileSync(place, "utf8");
   writeFileSync(place, withPart(content, { page: EVIDENCE, part, text }));
+}
+
+/** The result of the run before. */
+export function readEvidence(part) {
+  return partOf(readFileSync(new URL(EVIDENCE, ROOT), "utf8"), { page: EVIDENCE, part });
 }
 
 /** What a run depends on, beside the programs that Plugboard was tried with. */
