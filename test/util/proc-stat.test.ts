@@ -13,6 +13,7 @@ describe("/proc/<pid>/stat", () => {
         pgid: 5507,
         start: "104989",
         zombie: false,
+        kernel: false,
       });
     },
   );
@@ -27,6 +28,11 @@ describe("/proc/<pid>/stat", () => {
     ["x", true],
   ])("in state %s is a zombie: %s", (state, zombie) => {
     expect(parseStat(`2 (x) ${state} 1 1 1 0 ${rest}`)?.zombie).toBe(zombie);
+  });
+
+  it("of a thread of the kernel says so", () => {
+    const flags = "0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 12 0 0";
+    expect(parseStat(`2 (kthreadd) S 0 0 0 ${flags}`)?.kernel).toBe(true);
   });
 
   it.each(["", "5518", "5518 (cat) S 1", "(cat) S 1 1 1 0", `x (x) S 1 1 1 ${rest}`])(

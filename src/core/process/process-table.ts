@@ -10,7 +10,8 @@ export interface ProcessRef {
 export interface ProcessEntry extends ProcessRef {
   ppid: number;
   pgid: number;
-  uid: number;
+  /** Known at least where there is a cookie. */
+  uid?: number;
   ageMs: number;
   /** It has ended, and its parent has not noticed yet. */
   zombie: boolean;
@@ -22,7 +23,7 @@ export interface ProcessEntry extends ProcessRef {
 
 export interface ProcessTable {
   /**
-   * Everything that runs now. Cookies are read of this user's processes only, and of no process that started before
+   * Every program that runs now. Cookies are read of this user's processes only, and of no process that started before
    * `since`: what a host started is not older than the host, and to read an environment is what takes the time.
    */
   list(since?: string): Promise<ProcessEntry[]>;
