@@ -804,6 +804,11 @@ bearer_token_env_var = "not a name"
       `{ "mcpServers": { "a": { "command": "x" } }, "approval": "destructive" }`,
       ["FILE:1:46  approval  unknown key; it belongs in agents.defaults.tools.approval"],
     ],
+    [
+      "ruled.json",
+      `{ "mcpServers": { "a": { "command": "x", "deny": ["write_*"] } } }`,
+      ["FILE:1:42  mcpServers.a.deny  unknown key; it belongs in tools.deny"],
+    ],
     ["broken.toml", `[mcp_servers.a]\ncommand = \n`, ["FILE:2:11  is not TOML: invalid value"]],
     [
       "nobodys.json",

@@ -4,7 +4,7 @@ import { dirname, relative, resolve } from "node:path";
 import { isJsonObject } from "../../types/json.ts";
 import { shellQuoted } from "../../../util/text.ts";
 import { atKey, quote } from "../issue.ts";
-import { SERVER_KEYS } from "../schema/server-schema.ts";
+import { MISPLACED_KEYS, SERVER_KEYS } from "../schema/server-schema.ts";
 import { type KeyRule, type KeyRules, map } from "./draft.ts";
 
 const DAY = 24 * 60 * 60 * 1000;
@@ -126,8 +126,10 @@ export const envFile: KeyRule = (server, value, path) => {
   server.draft.warnings.push(atKey(path, `is not read; ${todo}${how}`));
 };
 
-/** Every key of our own, for files that may be ours under another name. */
-export const OUR_KEYS: KeyRules = Object.fromEntries(SERVER_KEYS.map((key) => [key, same(key)]));
+/** Every key of our own, and every rule in the wrong place, for files that may be ours under another name. */
+export const OUR_KEYS: KeyRules = Object.fromEntries(
+  [...SERVER_KEYS, ...MISPLACED_KEYS].map((key) => [key, same(key)]),
+);
 
 /**
  * What most files with `mcpServers` have. Our own keys hold as well: the file may be ours under another name, and its rules

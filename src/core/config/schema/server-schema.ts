@@ -552,9 +552,13 @@ const keys = {
 
 export const SERVER_KEYS: readonly string[] = Object.keys(keys);
 
+/** People write these without the `tools` around them. The schema says where they belong. */
+export const MISPLACED_KEYS: readonly string[] = Object.keys(toolRules);
+
 export const serverSchema: Schema<ServerConfig> = object(keys, {
   cmd: 'use "command"',
   disabled: 'use "enabled"',
+  ...Object.fromEntries(Object.keys(toolRules).map((key) => [key, `it belongs in tools.${key}`])),
 });
 
 /** Servers by name. */
