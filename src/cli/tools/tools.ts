@@ -242,7 +242,17 @@ function emptyNotes(
   }
   if (all.length === 0) {
     const disabled = servers.filter(({ state }) => state.kind === "disabled");
-    return [...disabled.map(({ name }) => `server '${name}' is disabled`), "no tools"];
+    const hidden = servers.flatMap(({ name, hiddenByRules = 0 }) =>
+      hiddenByRules === 0 ? [] : `the rules hide all ${plural(hiddenByRules, "tool")} of '${name}'`,
+    );
+    return [
+      ...disabled.map(({ name }) => `server '${name}' is disabled`),
+      ...hidden,
+      "no tools",
+      ...(hidden.length > 0
+        ? commandsApart("hint: to see what to do: plugboard doctor", options)
+        : []),
+    ];
   }
   const wanted = query.join(" ");
   const byName = new Map(

@@ -218,6 +218,14 @@ describe("plugboard tools", () => {
     expect(stderr).toBe("no tools\n");
   });
 
+  it("says that rules hide them all", async () => {
+    scratch.servers({ echo: { ...fixture("echo"), tools: { deny: ["@destructive"] } } });
+    const { stderr } = await scratch.run(["tools"]);
+    expect(stderr).toMatch(
+      /^the rules hide all \d+ tools? of 'echo'\nno tools\nhint: to see what to do:\n {2}plugboard doctor\n$/,
+    );
+  });
+
   it("says that the server is disabled", async () => {
     scratch.servers({ ...two(), off: { ...fixture("echo"), enabled: false } });
     const { code, stderr } = await scratch.run(["tools", "--server", "off"]);
