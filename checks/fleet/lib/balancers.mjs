@@ -1,4 +1,5 @@
-// HAProxy and nginx before the gateways. Each writes a line for every request: which gateway had it, when, and what came of it.
+// HAProxy and nginx before the gateways. Each writes a line for every request: which gateway had it, when, and what came of it; HAProxy
+// does not where it is told to be quick.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,13 +9,13 @@ import { find, Program, takesConnections } from "./programs.mjs";
 const HOST = "127.0.0.1";
 
 /** `gateways` have `host` and `port`. The result has `port`, and `requests()`: `{ gateway, from, to, status }` of each until now. */
-export async function startHaproxy({ root, env, gateways }) {
+export async function startHaproxy({ root, env, gateways, isLogged = true }) {
   const port = await freePort();
   const servers = gateways.map(
     (gateway, at) => `  server g${at + 1} ${gateway.host}:${gateway.port} check`,
   );
   const file = join(root, `haproxy-${port}.cfg`);
-  writeFileSync(file, `${HAPROXY(port, servers)}\n`);
+  writeFileSync(file, `${HAPROXY(port, servers, isLogged)}\n`);
   const lines = [];
   let rest = "";
   const onOutput = (chunk) => {
@@ -42,9 +43,9 @@ export async function startHaproxy({ root, env, gateways }) {
   };
 }
 
-const HAPROXY = (port, servers) => `
+const HAPROXY = (port, servers, isLogged) => `
 global
-  log stdout format raw local0 info
+  ${isLogged ? "log stdout format raw local0 info" : ""}
   maxconn 4000
 
 defaults

@@ -7,14 +7,20 @@ let lastNumber = 0;
 
 /**
  * Starts to make calls, one at a time in each lane. `stop()` resolves to what came of them when all are answered: `outcomes` by number,
- * each with `kind`, `text`, and the milliseconds since the epoch `from` and `to`.
+ * each with `kind`, `text`, and the milliseconds since the epoch `from` and `to`. `pace` is how many a second are due, of all lanes
+ * together; what a lane cannot make in time is not made later.
  */
-export function startLoad(lanes) {
+export function startLoad(lanes, pace) {
   const outcomes = new Map();
   const run = { isOver: false };
   const began = performance.now();
-  const work = async (lane) => {
-    while (!run.isOver) {
+  const period = pace === undefined ? 0 : (lanes.length * 1_000) / pace;
+  const work = async (lane, at) => {
+    const first = began + (at * period) / lanes.length;
+    for (let due = first; !run.isOver; due = nextDue(due, period)) {
+      const wait = period === 0 ? 0 : due - performance.now();
+      if (wait > 0) await delay(wait);
+      if (run.isOver) return;
       lastNumber += 1;
       const number = lastNumber;
       const from = Date.now();
@@ -44,8 +50,15 @@ export function startLoad(lanes) {
   };
 }
 
-export async function loadFor(lanes, ms) {
-  const load = startLoad(lanes);
+/** The next time of a lane that has not passed. */
+function nextDue(due, period) {
+  if (period === 0) return due;
+  const passed = Math.max(1, Math.ceil((performance.now() - due) / period));
+  return due + passed * period;
+}
+
+export async function loadFor(lanes, ms, pace) {
+  const load = startLoad(lanes, pace);
   await delay(ms);
   return load.stop();
 }

@@ -71,7 +71,8 @@ export async function openRig() {
     },
     /** `shared` is the block of that name. Undefined: each has files of its own. */
     startFleet: (given) => startFleet({ root, env, name: nextName(), ...given }),
-    startHaproxy: (fleet) => startHaproxy({ root, env, gateways: fleet.gateways }),
+    startHaproxy: (fleet, options) =>
+      startHaproxy({ root, env, gateways: fleet.gateways, ...options }),
     startNginx: (fleet) => startNginx({ root, env, gateways: fleet.gateways }),
     /** `gateway.shared` with both engines and a new database, which is `database`. */
     async newShared({ withValkey = true, isWatched = false, ...more } = {}) {
@@ -143,6 +144,8 @@ async function startFleet({
     token: gateways[0].token,
     /** Seconds of processor time that all of them have used. */
     cpu: () => gateways.reduce((sum, gateway) => sum + cpuOf(gateway.pid()), 0),
+    /** Megabytes that each of them has in use, the largest one's. */
+    memory: () => Math.max(...gateways.map((gateway) => memoryOf(gateway.pid()))),
     close: () => Promise.all(gateways.map((gateway) => gateway.kill())),
   };
 }
@@ -163,6 +166,12 @@ export async function openLanes({ host = HOST, port, token, count, server = "cou
     const session = index % 2 === 0 ? sessions[(index / 2) % sessions.length].headers : undefined;
     return openLane({ host, port, token, session, tool });
   });
+}
+
+function memoryOf(pid) {
+  const [, kilobytes] =
+    /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+  return Math.round(Number(kilobytes) / 1024);
 }
 
 /** Seconds of processor time that a process has used. Linux counts hundredths. */
