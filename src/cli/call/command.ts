@@ -27,7 +27,7 @@ Ways to give arguments:
   place.city=Oslo              one field of an object
   filter:='{"a": [1, 2]}'      JSON, passed on unchanged
   text=@notes.txt              a value from a file; text=@- from stdin
-  '{"text": "hi", "top": 3}'   one JSON object
+  '{"text": "hi", "top": 3}'   one JSON object, with or without --args before it
   @arguments.json              one JSON object from a file; - from stdin
   'echo(text: "hi", top: 3)'   with the tool, as a program writes it`;
 

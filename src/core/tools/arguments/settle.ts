@@ -1,8 +1,10 @@
 // Finds out by a tool's schema what is meant by words that could be several things: an option with a value or a flag, a
 // value without its key, `title:x` or a text with a colon in it.
 
+import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { closest } from "../../../util/closest.ts";
-import type { GivenArguments, GivenPair, LooseOption, LooseWord } from "./parse.ts";
+import { parseJson } from "../../../util/parse-json.ts";
+import type { GivenArguments, GivenPair, GivenValue, LooseOption, LooseWord } from "./parse.ts";
 import { listed, shortName } from "./check.ts";
 import { type SchemaView, typesOf } from "./schema-view.ts";
 
@@ -40,6 +42,12 @@ class Settler {
 
   option({ key, value, next }: LooseOption): void {
     const name = this.#named(key);
+    const all = name === undefined && key === ALL ? objectIn(value ?? next?.value) : undefined;
+    if (all !== undefined) {
+      for (const [each, given] of Object.entries(all))
+        this.#pairs.push({ key: each, value: { kind: "json", value: given } });
+      return;
+    }
     const denied = /^no-(.+)$/.exec(key)?.[1];
     const flag = denied === undefined ? undefined : this.#named(denied);
     if (name === undefined && value === undefined && flag !== undefined && this.#isFlag(flag)) {
@@ -108,6 +116,15 @@ class Settler {
       ? []
       : this.#view.alternatives(parameter.schema).flatMap(typesOf);
   }
+}
+
+/** As other programs have it: `--args '{"title": "x"}'`. */
+const ALL = "args";
+
+function objectIn(value: GivenValue | undefined): JsonObject | undefined {
+  const parsed =
+    value === undefined || value.kind === "json" ? value?.value : parseJson(value.text);
+  return isJsonObject(parsed) ? parsed : undefined;
 }
 
 const TRUE = { kind: "text", text: "true" } as const;

@@ -33,6 +33,8 @@ describe("arguments as people type them", () => {
     ["an option with a negative number", ["--count", "-3"], { count: -3 }],
     ["an option with a value like a pair", ["--title", "count=2"], { title: "count=2" }],
     ["an option in another spelling", ["--max-results", "5"], { maxResults: 5 }],
+    ["all in one option", ["--args", '{"title": "x"}', "3"], { title: "x", count: 3 }],
+    ["all in one option with =", ['--args={"count": 2}'], { count: 2 }],
     ["a flag", ["--draft"], { draft: true }],
     ["a flag with a value", ["--draft", "false"], { draft: false }],
     ["a flag that is denied", ["--no-draft"], { draft: false }],
@@ -62,6 +64,12 @@ describe("arguments as people type them", () => {
     ["a value of another type", ["x", "y"], "count: expected integer, got 'y'"],
   ])("are refused for %s", async (_, words, problem) => {
     expect((await assembled(words)).problem).toBe(problem);
+  });
+
+  it("belong to a parameter named args, if the tool has one", async () => {
+    const own = { type: "object", properties: { args: { type: "object" } } };
+    const { args } = await assembled(["--args", '{"title": "x"}'], own);
+    expect(args).toEqual({ args: { title: "x" } });
   });
 
   it("are not missing too if only their value is", async () => {
