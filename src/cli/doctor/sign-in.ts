@@ -1,9 +1,11 @@
 // The sign-ins to remote servers, as they are stored: whether each is still valid, and can be renewed without you.
 
 import { readSignIns, type SignInState } from "../../core/board/sign-in-state.ts";
-import { isRemote } from "../../core/types/server-definition.ts";
+import { isExchanged, isPerUser, isRemote } from "../../core/types/server-definition.ts";
 import { duration } from "../../util/text.ts";
 import { visible } from "../../util/visible.ts";
+import type { CliContext } from "../context.ts";
+import { LiveConfig } from "../live-config.ts";
 import { withSharedState } from "../shared-state.ts";
 import type { CheckGroup, Finding } from "./finding.ts";
 
@@ -22,9 +24,34 @@ export const signInGroup: CheckGroup = {
     const states = await withSharedState(quiet, ({ grants }) =>
       readSignIns(servers, { grants, env: io.env, clock }),
     );
-    return states.map((state) => toFinding(state, clock.now()));
+    const forEach = new Set(servers.filter(isPerUser).map(({ name }) => name));
+    return [
+      // One that is missing is the owner's, who may have no use for it.
+      ...states
+        .filter(({ kind, server: name }) => kind !== "missing" || !forEach.has(name))
+        .map((state) => toFinding(state, clock.now())),
+      ...(await withoutJwts(
+        servers.filter(isExchanged).map(({ name }) => name),
+        quiet,
+      )),
+    ];
   },
 };
+
+/** Servers for whose tokens nobody has anything to exchange. */
+async function withoutJwts(names: readonly string[], context: CliContext): Promise<Finding[]> {
+  if (names.length === 0) return [];
+  await using live = await LiveConfig.open(context);
+  const { settings } = await live.readGateway();
+  if (settings.jwt !== undefined) return [];
+  return names.map((subject) => ({
+    level: "broken",
+    check: "nothing-to-exchange",
+    subject,
+    message: `nobody can use '${visible(subject)}': callers' JWTs are exchanged for its tokens, and the gateway takes none`,
+    remedy: "add the issuer of your callers' JWTs to gateway.jwt.issuers",
+  }));
+}
 
 /** Somebody who has to sign in again within this time may want to do it now. */
 const SOON_MS = 24 * 3_600_000;

@@ -18,7 +18,7 @@ import { NATIVE_MODULES } from "../../core/config/fingerprint.ts";
 import type { GatewayStatus } from "../../serve/gateway/monitoring/status.ts";
 import { attachedNames, readStatus } from "./running-gateway.ts";
 import { fileName, hidingNotes } from "./server-file-name.ts";
-import { stateCell, stateMore, stateNotes } from "./server-state.ts";
+import { isForEach, stateCell, stateMore, stateNotes } from "./server-state.ts";
 import { pinLines, ruleLines } from "./rules.ts";
 import { liveStateCell, startingFirst, untilStarted } from "./starting.ts";
 import { planFor, toolSearchLines } from "./tool-search.ts";
@@ -107,8 +107,9 @@ function overviewRow(
 }
 
 /** Whether something is wrong that a person can do something about. */
-function needsRemedy({ state: { kind } }: ServerStatus): boolean {
-  return kind === "failed" || kind === "backoff" || kind === "needs-auth";
+function needsRemedy({ state }: ServerStatus): boolean {
+  const { kind } = state;
+  return kind === "failed" || kind === "backoff" || (kind === "needs-auth" && !isForEach(state));
 }
 
 /** A row per server and a line of totals. */

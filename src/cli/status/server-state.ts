@@ -33,10 +33,17 @@ const LOOKS: Readonly<Record<ServerStateKind, StateLook>> = {
   stopped: { word: "stopped", tone: "dim", sign: "○", plainSign: "-" },
 };
 
+const FOR_EACH: StateLook = { word: "for each person", tone: "dim", sign: "○", plainSign: "-" };
+
+/** Whether people have it for themselves, and it waits for none of them here. */
+export function isForEach(state: ServerState): boolean {
+  return state.kind === "needs-auth" && state.perUser !== undefined;
+}
+
 /** `✓ ready` */
 export function stateCell(state: ServerState, { unicode }: Terminal): Cell {
-  const { word, tone, sign, plainSign } = LOOKS[state.kind];
-  const isRefused = state.kind === "needs-auth" && !wantsSignIn(state);
+  const { word, tone, sign, plainSign } = isForEach(state) ? FOR_EACH : LOOKS[state.kind];
+  const isRefused = state.kind === "needs-auth" && !isForEach(state) && !wantsSignIn(state);
   return { text: `${unicode ? sign : plainSign} ${isRefused ? "access refused" : word}`, tone };
 }
 
@@ -55,8 +62,12 @@ export function stateNotes(state: ServerState, options: Given): string[] {
       ];
     case "backoff":
       return errorNotes(state.error, options);
-    case "untrusted":
     case "needs-auth":
+      return [
+        ...(state.perUser === "sign-in" ? ["each person signs in for themselves"] : []),
+        ...commandsApart(state.remedy, options),
+      ];
+    case "untrusted":
       return commandsApart(state.remedy, options);
     case "stopped":
       return state.remedy === undefined

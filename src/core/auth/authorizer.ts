@@ -117,6 +117,26 @@ export class ServerAuthorizer implements Authorizer {
     }
   }
 
+  /** Finds out, without anybody, whether people can sign in, and where. `answer` is as for `signIn`. */
+  async look(answer: Challenge): Promise<string> {
+    const { settings, server } = this.#options;
+    const isChallenge = answer.status === 401;
+    const discovery = await this.#discover(isChallenge ? parseChallenge(answer) : undefined);
+    const { metadata, issuer, resource } = discovery;
+    if (!isChallenge && resource === undefined && !metadata) {
+      throw noSignIn(this.#options, answer.status);
+    }
+    const { signInError } = await loadFlows();
+    const reads = metadata?.client_id_metadata_document_supported === true;
+    const hasClient = settings.clientId !== undefined || (reads && settings.clientMetadataUrl);
+    if (!hasClient && metadata !== undefined && metadata.registration_endpoint === undefined) {
+      const what = `${issuer} does not register clients automatically`;
+      const hint = "register one there, and set oauth.clientId";
+      throw signInError(server, what, undefined, hint);
+    }
+    return issuer;
+  }
+
   /** Like `signIn`, for a person whose browser comes back to `redirectUri`, perhaps to another process. */
   async begin(
     answer: Challenge,

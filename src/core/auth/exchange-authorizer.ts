@@ -8,13 +8,14 @@ import { PlugboardError } from "../types/errors.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
 import type { Clock } from "../../util/clock.ts";
 import { parseChallenge } from "./challenge.ts";
-import { ownClient } from "./client.ts";
+import { type OAuthClient, ownClient } from "./client.ts";
 import {
   exchange,
   type ExchangeEndpoint,
   ExchangeFailure,
   type ExchangedToken,
   findEndpoint,
+  tryEndpoint,
 } from "./exchange.ts";
 import type { OnSecrets } from "./store.ts";
 
@@ -119,6 +120,20 @@ export class ExchangeAuthorizer implements Authorizer {
     return failed === undefined || failed.text !== subject.text || failed.again <= this.#now();
   }
 
+  /** Finds out, without anybody's token, whether tokens can be exchanged, and where. */
+  async look(): Promise<string> {
+    const { server, serverUrl, fetch, latestSettings } = this.#options;
+    try {
+      const settings = await latestSettings(false);
+      const endpoint = await findEndpoint(server, settings, fetch);
+      const client = await this.#client(settings);
+      await tryEndpoint({ server, serverUrl, settings, endpoint, client, fetch });
+      return new URL(endpoint.url).origin;
+    } catch (error) {
+      throw error instanceof ExchangeFailure ? error.error : error;
+    }
+  }
+
   #now(): number {
     return this.#options.clock.now();
   }
@@ -207,10 +222,7 @@ export class ExchangeAuthorizer implements Authorizer {
     const attempt = async (settings: OAuthSettings): Promise<ExchangedToken> => {
       this.#endpoint ??= findEndpoint(server, settings, fetch);
       const endpoint = await this.#endpoint;
-      const client = await ownClient(settings);
-      if (client === undefined) {
-        throw new PlugboardError("CONFIG_INVALID", `'${server}' has no oauth.clientId`, { server });
-      }
+      const client = await this.#client(settings);
       return exchange({ server, serverUrl, settings, endpoint, client, fetch }, subject);
     };
     const settings = await latestSettings(false);
@@ -222,6 +234,13 @@ export class ExchangeAuthorizer implements Authorizer {
       if (latest.clientSecret === settings.clientSecret) throw error;
       return attempt(latest);
     }
+  }
+
+  async #client(settings: OAuthSettings): Promise<OAuthClient> {
+    const { server } = this.#options;
+    const client = await ownClient(settings);
+    if (client !== undefined) return client;
+    throw new PlugboardError("CONFIG_INVALID", `'${server}' has no oauth.clientId`, { server });
   }
 
   #key(subject: SubjectToken): string {

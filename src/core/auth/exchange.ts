@@ -53,13 +53,16 @@ export class ExchangeFailure extends Error {
   readonly isRefused: boolean;
   /** The gateway itself is not let in, with the secret that it has. */
   readonly isOfClient: boolean;
+  /** The caller's JWT is not taken. */
+  readonly isOfToken: boolean;
   readonly error: PlugboardError;
 
-  constructor(error: PlugboardError, isRefused: boolean, isOfClient = false) {
+  constructor(error: PlugboardError, isRefused: boolean, code = "") {
     super(error.message);
     this.error = error;
     this.isRefused = isRefused;
-    this.isOfClient = isOfClient;
+    this.isOfClient = OF_CLIENT.has(code);
+    this.isOfToken = OF_TOKEN.has(code);
   }
 }
 
@@ -108,6 +111,19 @@ export async function exchange(
     throw fault(server, `it answers with HTTP ${status}`);
   }
   throw refusal(server, code, (answer as JsonObject)["error_description"]);
+}
+
+/**
+ * Asks without anybody's token: whether the endpoint exchanges tokens, and takes the gateway for a client. Rejects with
+ * ExchangeFailure.
+ */
+export async function tryEndpoint(options: ExchangeOptions): Promise<void> {
+  try {
+    await exchange(options, { text: "", expiresAt: 0 });
+  } catch (error) {
+    // It finds fault with the token that is missing, and with nothing that is there.
+    if (!(error instanceof ExchangeFailure) || !error.isOfToken) throw error;
+  }
 }
 
 async function requestFor(
@@ -182,8 +198,7 @@ const OF_TOKEN: ReadonlySet<string> = new Set(["invalid_grant", "invalid_request
 function refusal(server: string, code: string, description: unknown): ExchangeFailure {
   const words = typeof description === "string" ? oneLine(description, LONGEST_WORDS) : "";
   const said = words === "" ? code : `${code} (${words})`;
-  const isOfClient = OF_CLIENT.has(code);
-  const [what, hint] = isOfClient
+  const [what, hint] = OF_CLIENT.has(code)
     ? [
         `the gateway may not exchange tokens for '${server}'`,
         "whoever runs the gateway checks oauth.clientId, its secret, and what that client may do",
@@ -204,7 +219,7 @@ function refusal(server: string, code: string, description: unknown): ExchangeFa
           ];
   const message = `${what}: the authorization server said ${said}`;
   const details = { server, status: 401, permanent: true, quote: said, hint };
-  return new ExchangeFailure(new PlugboardError("NEEDS_AUTH", message, details), true, isOfClient);
+  return new ExchangeFailure(new PlugboardError("NEEDS_AUTH", message, details), true, code);
 }
 
 /** The authorization server does not do what it should. A cause that says where the mistake is stays what it is. */

@@ -667,6 +667,8 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
       return this.#statusOf(entry);
     },
     end: (server: string): Promise<SignOutOutcome> => this.signOut(server),
+    /** `look` of the server's sign-in. */
+    look: (server: string): Promise<string> => this.#own.named(server).requireSignIn().look(),
     /** Ends connections whose tokens were exchanged for a JWT that has ended. False while calls are under way there. */
     rest: (): boolean =>
       this.#core.servers

@@ -14,7 +14,7 @@ import { addressRules } from "../net/policy.ts";
 import type { ServerSignInOptions } from "./sign-in.ts";
 
 export interface AuthorizerParts {
-  authorizer: Authorizer & Pick<ServerAuthorizer, "hasNews">;
+  authorizer: Authorizer & Pick<ServerAuthorizer, "hasNews" | "look">;
   /** The same, where people sign in. */
   forPeople?: ServerAuthorizer;
   fetch: GuardedFetch;

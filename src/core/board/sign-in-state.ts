@@ -48,7 +48,8 @@ function mayBeSignedIn(target: RemoteTarget): boolean {
   const { oauth, url } = target;
   if (oauth === false || hasOwnCredentials(target)) return false;
   // A machine signs in by itself. An address with a secret in it is known only to who resolves it.
-  return oauth?.grant !== "client_credentials" && !mentionsSecret(url);
+  const isPersons = oauth?.grant === undefined || oauth.grant === "authorization_code";
+  return isPersons && !mentionsSecret(url);
 }
 
 type State = SignInState extends infer Each

@@ -104,6 +104,16 @@ export class ServerSignIn {
     await authorizer.finish(begun, answer);
   }
 
+  /** Where people sign in, or their tokens are exchanged; rejects if nobody could. Nobody is asked. */
+  async look(): Promise<string> {
+    const target = await this.#signInTarget();
+    const { authorizer } = await this.#make(target);
+    const { probeChallenge } = await loadAuthorizer();
+    // Also where its answer is not needed: it shows that the server is there.
+    const challenge = await probeChallenge(target, this.#options, this.#closing.signal);
+    return authorizer.look(challenge);
+  }
+
   async signOut(): Promise<SignOutOutcome> {
     return (await this.#forPeople(await this.#signInTarget())).signOut();
   }

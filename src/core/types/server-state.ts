@@ -12,7 +12,11 @@ export type ServerState =
   | { kind: "ready"; since: number; pid?: number; protocolVersion: string; startMs: number }
   /** `of` is the number of attempts in all; absent for remote servers, which are retried forever. */
   | { kind: "backoff"; attempt: number; of?: number; retryAt: number; error: PlugboardError }
-  | { kind: "needs-auth"; remedy: string }
+  /**
+   * `perUser` means that each person has the server for themselves, and whose board it is has not signed in, or has no JWT
+   * to exchange. Nothing is wrong with the server.
+   */
+  | { kind: "needs-auth"; remedy: string; perUser?: "sign-in" | "exchange" }
   /**
    * `earlier` means that it failed a few minutes ago, in another run, and has not been tried since. `remedy` means that
    * its restarts are used up, and says how to start it again: calls no longer do.

@@ -36,7 +36,9 @@ export function Overview(): VNode {
 }
 
 function Waiting(): VNode {
-  const signIns = [...servers.value.values()].filter(({ state }) => state === "needs-auth");
+  const signIns = [...servers.value.values()].filter(
+    ({ state, perUser }) => state === "needs-auth" && perUser === undefined,
+  );
   const rows: VNode[] = [
     ...waiting.value.map(({ id, tool, caller, since }) => (
       <li key={id}>

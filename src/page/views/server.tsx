@@ -30,7 +30,7 @@ export function Server({ id }: { id: string }): VNode {
       </>
     );
   }
-  const { agent, name, state, at, why, remedy, target, transport } = server;
+  const { agent, name, state, perUser, at, why, remedy, target, transport } = server;
   const own = calls.value.filter((call) => call.server === name && call.agent === agent);
   return (
     <>
@@ -46,7 +46,11 @@ export function Server({ id }: { id: string }): VNode {
           {remedy && <p>{remedy}</p>}
         </div>
       )}
-      {state === "needs-auth" && isOwner.value && (
+      {perUser === "exchange" && (
+        <p>Nobody signs in: the JWTs of callers are exchanged for its tokens.</p>
+      )}
+      {perUser === "sign-in" && <p>Each person signs in for themselves.</p>}
+      {state === "needs-auth" && perUser !== "exchange" && isOwner.value && (
         <p>Press “Sign in…” and open the page that it names; the rest happens by itself.</p>
       )}
       {state === "stopped" && <p>Somebody has stopped it. Calls do not start it again.</p>}
@@ -63,7 +67,9 @@ export function Server({ id }: { id: string }): VNode {
               Stop
             </Act>
           )}
-          {transport !== "stdio" && <SignIn agent={agent} server={name} />}
+          {transport !== "stdio" && perUser !== "exchange" && (
+            <SignIn agent={agent} server={name} />
+          )}
         </p>
       )}
       <dl>

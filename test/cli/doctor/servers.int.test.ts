@@ -77,6 +77,74 @@ async function selfSigned(): Promise<string> {
   return `https://localhost:${(server.address() as AddressInfo).port}/mcp`;
 }
 
+describe("a server that each person has for themselves", () => {
+  const client = { client_id: "gateway", client_secret: "right" };
+  const exchanging = (issuer: string, more: object = {}): ServerConfig["oauth"] => ({
+    grant: "token_exchange",
+    issuer,
+    clientId: client.client_id,
+    clientSecret: client.client_secret,
+    ...more,
+  });
+
+  it("is all right without anybody's sign-in, unless nobody could sign in", async () => {
+    const exchange = { subjectOf: () => undefined, refused: [] };
+    const oauth = owned(await startOAuth({ clients: [client], exchange }));
+    const closed = owned(await startOAuth({ registration: false }));
+    const { issuer, url } = oauth;
+    const each = {
+      people: { url, oauth: { per: "user" as const } },
+      exchanged: { url, oauth: exchanging(issuer) },
+    };
+    const broken = {
+      unregistered: { url: closed.url, oauth: { per: "user" as const } },
+      secret: { url, oauth: exchanging(issuer, { clientSecret: "wrong" }) },
+      nothing: { url, oauth: exchanging(closed.issuer) },
+    };
+    const gateway = {
+      publicUrl: "https://gateway.example.com",
+      jwt: { issuers: [{ issuer, algorithms: ["ES256"] }] },
+    };
+    scratch.configure({ ...each, ...broken }, {}, { gateway });
+    const file = ["--config", join(scratch.directory, "board.json")];
+    const { findings } = await diagnose(file);
+    const of = (server: string): string[] =>
+      findings
+        .filter(({ subject, check }) => subject === server && check !== "same-server-twice")
+        .map(({ level, check, message }) => `${level} ${check} ${message}`);
+    expect(of("people")).toEqual([
+      `ok server people: each person signs in for themselves at ${issuer}, and comes back to /sign-in/callback of the gateway`,
+    ]);
+    expect(of("exchanged")).toEqual([
+      `ok server exchanged: each person's JWT is exchanged at ${issuer}, which takes this client`,
+    ]);
+    expect(of("unregistered")).toEqual([
+      expect.stringMatching(/^broken sign-in-impossible .*does not register clients/),
+    ]);
+    expect(of("secret")).toEqual([expect.stringMatching(/^broken .*invalid_client/)]);
+    expect(of("nothing")).toEqual([expect.stringMatching(/^broken .*invalid_client/)]);
+    // Nothing that was sent there is anybody's.
+    const sent = oauth.requests.flatMap(({ params }) => params["subject_token"] ?? []);
+    expect(new Set(sent)).toEqual(new Set([""]));
+    // The overview is calm, too.
+    scratch.configure(each);
+    const { stdout, code } = await scratch.run(["--check", ...file]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("for each person");
+    expect(stdout).not.toContain("sign-in required\n");
+    expect(stdout).not.toContain("says what to do");
+    // Without callers who have a JWT, an exchange is of no use.
+    const { findings: again } = await diagnose(file);
+    expect(again).toContainEqual(
+      expect.objectContaining({
+        level: "broken",
+        check: "nothing-to-exchange",
+        subject: "exchanged",
+      }),
+    );
+  });
+});
+
 describe("a server that works", () => {
   it("gives findings that are all right and nothing else, whatever it is", async () => {
     const http = await serve({ era: "modern" });

@@ -2,7 +2,7 @@
 // asks the gateway about a server that is ready there.
 
 import { resolve } from "node:path";
-import { openBoard } from "../../../core/board/board.ts";
+import { openBoard, signInsOf } from "../../../core/board/board.ts";
 import { type AgentConfig, templateFor } from "../../../core/types/agent-config.ts";
 import type { Board } from "../../../core/types/board.ts";
 import type { BoardOptions } from "../../../core/types/board-options.ts";
@@ -15,6 +15,7 @@ import { memoryOfTree } from "../../../core/process/tree-memory.ts";
 import { expandHome } from "../../../util/home-path.ts";
 import { isOnPath } from "../../../util/on-path.ts";
 import { untilInterrupted } from "../../lifetime.ts";
+import { isForEach } from "../../status/server-state.ts";
 import { isAttended } from "../../questions/attended.ts";
 import type { DoctorContext } from "../context.ts";
 import { isCached, type PackagePlaces, type PackageRun, packageRunOf } from "./package-runner.ts";
@@ -38,6 +39,8 @@ export interface Examined {
   isCommandMissing?: true;
   /** If npx or uvx starts it: the package, and whether it was on this machine before. */
   package?: PackageRun & { wasCached: boolean };
+  /** If each person has it for themselves: where they sign in or their tokens are exchanged, or why nobody can. */
+  forEach?: { at: string } | { failure: PlugboardError };
   /** The gateway that runs has it too. `failure` is why it is not ready there. */
   gateway?: { failure?: PlugboardError };
 }
@@ -89,7 +92,7 @@ export async function examineShared(
 
 type SeenServer = Omit<Examined, "entry">;
 
-type Seen = Pick<Examined, "status" | "tools" | "content" | "memory">;
+type Seen = Pick<Examined, "status" | "tools" | "content" | "memory" | "forEach">;
 
 async function startAndLook(board: Board, server: string): Promise<Seen> {
   // Also starts one that is lazy, or that each session would have for itself.
@@ -99,6 +102,15 @@ async function startAndLook(board: Board, server: string): Promise<Seen> {
 
 async function look(board: Board, server: string): Promise<Seen> {
   const { pid, state } = statusOf(board, server);
+  if (isForEach(state)) {
+    const forEach = await signInsOf(board)
+      .look(server)
+      .then(
+        (at) => ({ at }),
+        (error: unknown) => ({ failure: toPlugboardError(error, "NEEDS_AUTH") }),
+      );
+    return { status: statusOf(board, server), tools: [], forEach };
+  }
   if (state.kind !== "ready") return { status: statusOf(board, server), tools: [] };
   const memory = pid === undefined ? undefined : await memoryOfTree(pid);
   const content = await contentOf(board, server);

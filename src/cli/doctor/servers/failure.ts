@@ -37,7 +37,9 @@ export function failureOf(examined: Examined): Finding | undefined {
     case "disabled":
       return undefined;
     case "needs-auth":
-      return refusedAccess(examined, state.remedy);
+      return examined.forEach === undefined
+        ? refusedAccess(examined, state.remedy)
+        : nobodyCan(examined);
     case "failed":
     case "backoff": {
       const { error } = state;
@@ -69,6 +71,21 @@ function checkFor(error: PlugboardError, stderr: readonly string[]): string {
   if (code === "NETWORK" && OF_TLS.test(errorCode(error.cause) ?? "")) return "certificate-refused";
   if (code === "HTTP_STATUS" && (status === 404 || status === 405)) return "wrong-path";
   return CHECKS[code] ?? "server-fails";
+}
+
+/** Undefined if each person can, for themselves. */
+function nobodyCan(examined: Examined): Finding | undefined {
+  const { definition, forEach } = examined;
+  const { name: subject } = definition;
+  if (forEach === undefined || "at" in forEach) return undefined;
+  const { failure } = forEach;
+  return {
+    level: "broken",
+    check: failure.code === "NEEDS_AUTH" ? "sign-in-impossible" : checkFor(failure, []),
+    subject,
+    message: `${subject}: nobody can use it: ${withoutName(failure.message, subject)}`,
+    remedy: remedyFor(failure, examined),
+  };
 }
 
 /** What the server answered is in `lastError`; `remedy` repeats it before it says what to do. */

@@ -6,6 +6,7 @@ import { ModelTools } from "../../../core/tools/model-tools.ts";
 import type { SchemaProvider } from "../../../core/tools/schema/normalize.ts";
 import type { DiagnosticKind } from "../../../core/types/diagnostic.ts";
 import type { ToolRules } from "../../../core/types/guard-settings.ts";
+import { isExchanged } from "../../../core/types/server-definition.ts";
 import { ownName, type Tool } from "../../../core/types/tool.ts";
 import { contentNamedBy } from "../../../core/types/tool-pattern.ts";
 import { byteSize, duration, inWords, oneLine, plural, shellWord } from "../../../util/text.ts";
@@ -49,6 +50,11 @@ export function judge(examined: Examined, options: JudgeOptions): Finding[] {
   const { name: subject } = definition;
   const failure = failureOf(examined);
   if (failure !== undefined) return [failure];
+  if (examined.forEach !== undefined && "at" in examined.forEach) {
+    return [
+      { level: "ok", check: "server", subject, message: `${subject}: ${forEachPerson(examined)}` },
+    ];
+  }
   if (status.state.kind !== "ready") {
     return [{ level: "ok", check: "server", subject, message: `${subject}: disabled` }];
   }
@@ -63,6 +69,13 @@ export function judge(examined: Examined, options: JudgeOptions): Finding[] {
     ...ofSchemas(examined, options),
     ...ofDiagnostics(examined),
   ];
+}
+
+function forEachPerson({ definition, forEach }: Examined): string {
+  const at = forEach !== undefined && "at" in forEach ? forEach.at : "";
+  return isExchanged(definition)
+    ? `each person's JWT is exchanged at ${at}, which takes this client`
+    : `each person signs in for themselves at ${at}, and comes back to /sign-in/callback of the gateway`;
 }
 
 /** `ready in 80 ms, MCP 2025-11-25, 11 tools, 2 resources, 62 MiB` */

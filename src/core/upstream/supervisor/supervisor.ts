@@ -10,7 +10,12 @@ import {
   toPlugboardError,
 } from "../../types/errors.ts";
 import { type LogFields, type Logger, loggerFor } from "../../types/logger.ts";
-import { isRemote, type ServerDefinition } from "../../types/server-definition.ts";
+import {
+  isExchanged,
+  isPerUser,
+  isRemote,
+  type ServerDefinition,
+} from "../../types/server-definition.ts";
 import { isGivenUp, type ServerState } from "../../types/server-state.ts";
 import type { ServerSupervisor } from "../../types/supervisor.ts";
 import { type CallSignal, untilAborted } from "../../../util/abort.ts";
@@ -462,7 +467,9 @@ function afterFailure(
 ): { state: ServerState; next: string } {
   if (error.code === "NEEDS_AUTH") {
     const remedy = `${error.message}; ${authHint}`;
-    return { state: { kind: "needs-auth", remedy }, next: authHint };
+    const perUser = isExchanged(definition) ? "exchange" : "sign-in";
+    const own = isPerUser(definition) ? ({ perUser } as const) : {};
+    return { state: { kind: "needs-auth", remedy, ...own }, next: authHint };
   }
   if (decision.kind === "give-up" || !definition.restartOnCrash) {
     const why = decision.kind === "give-up" ? decision.reason : "it is not started again";

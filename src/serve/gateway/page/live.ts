@@ -420,7 +420,12 @@ function stateFacts(state: ServerState): StateFacts {
       return { state: state.kind, at, why: message, remedy };
     }
     case "needs-auth":
-      return { state: state.kind, why: "it needs a sign-in", remedy: state.remedy };
+      return {
+        state: state.kind,
+        why: "it needs a sign-in",
+        remedy: state.remedy,
+        ...(state.perUser && { perUser: state.perUser }),
+      };
     default:
       return { state: state.kind };
   }

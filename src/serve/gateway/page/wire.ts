@@ -106,6 +106,8 @@ export interface ServerFacts {
   /** The command line or the URL. Absent for viewers. */
   target?: string;
   state: StateKind;
+  /** Each person has it for themselves, and nobody has to do anything here. */
+  perUser?: "sign-in" | "exchange";
   /** Since when it is starting or ready, or when it is tried again. */
   at?: number;
   /** Why it is in this state, and what to do. */
