@@ -191,7 +191,9 @@ export async function axeViolations(page: Page): Promise<string[]> {
     const axe = fileURLToPath(new URL("../../node_modules/axe-core/axe.min.js", import.meta.url));
     await page.evaluate(await readFile(axe, "utf8"));
   }
-  const { violations } = (await page.evaluate("axe.run()")) as {
+  // Where an element stands among the others is not shown, and takes a quarter of the time.
+  const run = 'axe.run({ resultTypes: ["violations"], selectors: false })';
+  const { violations } = (await page.evaluate(run)) as {
     violations: { id: string; nodes: { html: string }[] }[];
   };
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
