@@ -104,6 +104,11 @@ defaults
     timeout http-request 30s
     timeout http-keep-alive 60s
 
+# A gateway that is made anew has another address, and HAProxy must start while one of them is away.
+resolvers containers
+    parse-resolv-conf
+    hold valid 5s
+
 frontend clients
     bind :${bind}
     default_backend gateways
@@ -117,7 +122,7 @@ backend gateways
     option httpchk
     http-check send meth GET uri /readyz ver HTTP/1.1 hdr Host localhost
     http-check expect status 200
-    default-server check inter 1s fall 2 rise 1
+    default-server check inter 1s fall 2 rise 1 resolvers containers init-addr last,libc,none
 ${gateways.map((host) => `    server ${host} ${host}:${port}`).join("\n")}
 `;
 }
