@@ -8,7 +8,7 @@ import { table } from "../lib/evidence.mjs";
 import { npm } from "../lib/own-packages.mjs";
 import { installPrograms, versions } from "./lib/programs.mjs";
 import { openRig } from "./lib/rig.mjs";
-import { cutOff, oneRedemption, tokenRevoked } from "./parts/agreement.mjs";
+import { cutOff, listChanged, oneRedemption, tokenRevoked } from "./parts/agreement.mjs";
 import { killed, postgresStopped, restarted, valkeyKilled } from "./parts/faults.mjs";
 import { cpuBound, latencyBound, sharedCost } from "./parts/speed.mjs";
 
@@ -26,6 +26,7 @@ const PARTS = [
   ["PostgreSQL stopped for a minute", postgresStopped],
   ["one sign-in that has expired, eight gateways", oneRedemption],
   ["token revoked at one, seen by all", tokenRevoked],
+  ["list changed at one, heard at all", listChanged],
   ["cut off from both engines", cutOff],
 ];
 

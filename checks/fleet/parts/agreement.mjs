@@ -10,12 +10,16 @@ import { percentile } from "../lib/load.mjs";
 import { openMachine } from "../lib/network.mjs";
 import { atMost, exactly, none } from "../lib/results.mjs";
 import { countServer, KEY } from "../lib/rig.mjs";
+import { startChangingServer } from "../lib/changing-server.mjs";
+import { listenWithout, listenWithSession } from "../lib/listeners.mjs";
 import { callTool, signIn } from "../lib/sign-in.mjs";
 import { readiness } from "./faults.mjs";
 
 const READY_MS = 60_000;
 /** How exactly it is noticed that a token is refused. */
 const POLL_MS = 5;
+/** Longer than a gateway waits before it asks a server for its list once more. */
+const RELIST_MS = 1_200;
 const COUNTS = fileURLToPath(new URL("../../soak/upstream.mjs", import.meta.url));
 
 /** A sign-in whose token has expired, and whose refresh token can be used once. */
@@ -82,12 +86,7 @@ export async function tokenRevoked(rig, { isShort }) {
     await until(READY_MS, "a new token is not known", async () =>
       (await Promise.all(fleet.gateways.map(isTaken))).every(Boolean),
     );
-    if (isLost) {
-      postgres.sql(
-        database,
-        "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query like 'listen%'",
-      );
-    }
+    if (isLost) deafen(postgres, database);
     const began = performance.now();
     await state.tokens.revoke(token.id);
     writes.push(performance.now() - began);
@@ -114,6 +113,76 @@ export async function tokenRevoked(rig, { isShort }) {
     atMost("ms after the message was lost, at worst", Math.max(...lost), 1_000),
     {
       note: `${trials} tokens at 4 gateways, p50 ${percentile(told, 0.5).toFixed(0)} ms, of which PostgreSQL took ${percentile(writes, 0.5).toFixed(0)} ms to store it; ${lost.length / 4} with the message lost`,
+    },
+  ];
+}
+
+/** Ends the connections over which the gateways hear of changes, so that they miss the next one. */
+function deafen(postgres, database) {
+  postgres.sql(
+    database,
+    "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query like 'listen%'",
+  );
+}
+
+/** A server that tells one gateway that its tools are others, and clients of both eras at all of them. */
+export async function listChanged(rig, { isShort }) {
+  const [count, trials] = [4, isShort ? 5 : 30];
+  const server = await startChangingServer();
+  const { shared, database } = await rig.newShared();
+  const servers = { changing: { url: server.url, headers: { "X-Replica": "${REPLICA}" } } };
+  const fleet = await rig.startFleet({ count, servers, shared });
+  const postgres = await rig.postgres();
+  await until(READY_MS, "the gateways do not listen", () => server.listening() === count);
+  const clients = [];
+  for (const gateway of fleet.gateways) {
+    for (const open of [listenWithSession, listenWithout]) {
+      clients.push({ at: clients.length >> 1, client: await open(gateway, fleet.token) });
+    }
+  }
+  const stale = [];
+  /** For each client, how long after the first one of the gateway that was told, and after the server has told it. */
+  const heardAfter = async (trial, isLost) => {
+    const told = trial % count;
+    const heard = clients.map(async ({ at, client }) => ({ at, then: await client.next() }));
+    await delay(RELIST_MS);
+    if (isLost) deafen(postgres, database);
+    const began = performance.now();
+    const name = `changing__${server.change(told)}`;
+    const all = await Promise.all(heard);
+    const first = Math.min(...all.filter(({ at }) => at === told).map(({ then }) => then));
+    for (const { client } of clients) {
+      const names = await client.tools();
+      if (!names.includes(name)) stale.push(names.join());
+    }
+    // Until all of them listen again.
+    if (isLost) await delay(2_500);
+    return all
+      .filter(({ at }) => at !== told)
+      .map(({ then }) => ({ later: then - first, total: then - began }));
+  };
+  const heard = [];
+  for (let trial = 0; trial < trials; trial += 1) heard.push(...(await heardAfter(trial, false)));
+  const lost = [];
+  for (let trial = 0; trial < Math.ceil(trials / 5); trial += 1) {
+    lost.push(...(await heardAfter(trial, true)));
+  }
+  for (const { client } of clients) client.close();
+  await fleet.close();
+  server.close();
+  const others = heard.length / trials;
+  const [later, total] = [heard.map((each) => each.later), heard.map((each) => each.total)];
+  const said = (times, share) => `${percentile(times, share).toFixed(0)} ms`;
+  return [
+    atMost("ms from clients of one to those of the others, p99", percentile(later, 0.99), 250),
+    atMost(
+      "ms after the message was lost, at worst",
+      Math.max(...lost.map((each) => each.later)),
+      1_000,
+    ),
+    none("clients that got the old list afterwards", stale.length, stale[0]),
+    {
+      note: `${trials} changes told to one of ${count} gateways, ${others} clients at the others, half of each era, p50 ${said(later, 0.5)}; after the server has said so, p50 ${said(total, 0.5)}, p99 ${said(total, 0.99)}; ${lost.length / others} with the message lost`,
     },
   ];
 }

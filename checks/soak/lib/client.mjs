@@ -8,6 +8,12 @@ const LEGACY = "2025-11-25";
 const MODERN = "2026-07-28";
 const META = "io.modelcontextprotocol/";
 const INFO = { name: "soak", version: "1.0.0" };
+/** What every request of a client of 2026-07-28 carries. */
+export const MODERN_META = {
+  [`${META}protocolVersion`]: MODERN,
+  [`${META}clientCapabilities`]: {},
+  [`${META}clientInfo`]: INFO,
+};
 /** A call that was not answered by then never will be. */
 const ANSWER_MS = 60_000;
 
@@ -44,13 +50,7 @@ export function openLane({ host = HOST, port, token, session, tool }) {
     "Mcp-Method": "tools/call",
     "Mcp-Name": tool,
   };
-  const meta = session === undefined && {
-    _meta: {
-      [`${META}protocolVersion`]: MODERN,
-      [`${META}clientCapabilities`]: {},
-      [`${META}clientInfo`]: INFO,
-    },
-  };
+  const meta = session === undefined && { _meta: MODERN_META };
   return {
     /**
      * `counted`; `error` with what it says; `unsent` where nobody listened; `broken` where the connection ended
