@@ -4,8 +4,9 @@
 import { loadavg } from "node:os";
 import { fileURLToPath } from "node:url";
 import { runChecks } from "../lib/checks.mjs";
-import { table } from "../lib/evidence.mjs";
+import { readEvidence } from "../lib/evidence.mjs";
 import { npm } from "../lib/own-packages.mjs";
+import { pageText } from "./lib/page.mjs";
 import { installPrograms, versions } from "./lib/programs.mjs";
 import { openRig } from "./lib/rig.mjs";
 import { cutOff, listChanged, oneRedemption, tokenRevoked } from "./parts/agreement.mjs";
@@ -47,7 +48,9 @@ await runChecks({
   },
   openRig,
   versions,
-  textOf: (_, head) => pageText(head),
+  textOf: (_, head) =>
+    pageText({ head, found, before: readEvidence("fleet"), order: PARTS.map(([name]) => name) }),
+  keepsOthers: true,
 });
 
 /** Throws where a goal is missed. */
@@ -64,20 +67,4 @@ async function runPart(name, part, rig) {
   found.push({ name, load, judged, notes });
   const missed = judged.filter(({ isMet }) => !isMet).length;
   if (missed > 0) throw new Error(`${missed} of ${judged.length} goals missed`);
-}
-
-function pageText(head) {
-  const rows = found.flatMap(({ name, load, judged }) =>
-    judged.map(({ claim, figure, goal, isMet }, at) => [
-      at === 0 ? name : "",
-      claim,
-      figure,
-      goal,
-      isMet ? "met" : "**missed**",
-      at === 0 ? load.toFixed(1) : "",
-    ]),
-  );
-  const notes = found.flatMap((each) => each.notes.map((note) => `- ${each.name}: ${note}`));
-  const header = ["part", "what", "figure", "goal", "", "load before"];
-  return [head, table(header, rows), ...(notes.length > 0 ? [notes.join("\n")] : [])].join("\n\n");
 }

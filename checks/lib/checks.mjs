@@ -10,7 +10,8 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"];
  * Runs the whole command and sets the exit code: 0 if all checks pass, 1 if one does not, 2 if nothing could be
  * tested. `who` begins every message and names the part of docs/evidence.md, `script` is the npm script, `versions()` returns
  * the programs that Plugboard is tried with and their versions, in words. A check is `{ name, run(rig) }`, and what `run`
- * resolves to is a note on its outcome; `openRig()` resolves to a rig with `close()`; `textOf` makes the text for docs/evidence.md.
+ * resolves to is a note on its outcome; `openRig()` resolves to a rig with `close()`; `textOf` makes the text for docs/evidence.md, and `keepsOthers`
+ * says that it keeps what earlier runs have written of other checks.
  */
 export async function runChecks({
   who,
@@ -20,10 +21,11 @@ export async function runChecks({
   openRig,
   versions,
   textOf = resultText,
+  keepsOthers = false,
 }) {
-  const usage = usageOf(script);
+  const usage = usageOf(script, keepsOthers);
   try {
-    const options = parseOptions(process.argv.slice(2));
+    const options = parseOptions(process.argv.slice(2), { keepsOthers });
     if (options.help) {
       process.stdout.write(`${usage}\n`);
       return;
@@ -43,7 +45,7 @@ export async function runChecks({
 }
 
 /** Throws an Error that says what is wrong with the arguments. */
-export function parseOptions(argv) {
+export function parseOptions(argv, { keepsOthers = false } = {}) {
   const { values } = asUsage(() =>
     parseArgs({
       args: argv,
@@ -56,7 +58,7 @@ export function parseOptions(argv) {
     }),
   );
   const { only, write, help } = values;
-  if (write && only !== undefined) {
+  if (write && only !== undefined && !keepsOthers) {
     throw usageError("--write reports a whole run: leave --only out");
   }
   return { only, write, help, build: !values["no-build"] };
@@ -119,12 +121,12 @@ async function runAll(checks, openRig) {
   return outcomes;
 }
 
-function usageOf(script) {
+function usageOf(script, keepsOthers) {
   return `usage: npm run ${script} -- [options]
 
   --only <words>   the checks alone whose names have these words in them
   --no-build       test dist/ as it is
-  --write          write the result to ${EVIDENCE} (a whole run only)
+  --write          write the result to ${EVIDENCE}${keepsOthers ? "" : " (a whole run only)"}
   --help`;
 }
 
