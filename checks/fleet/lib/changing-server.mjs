@@ -38,7 +38,10 @@ export async function startChangingServer() {
           ? { error: { code: -32601, message: `Method not found: ${method}` } }
           : { result: known(params) };
       response
-        .writeHead(200, { "Content-Type": "application/json", "Mcp-Session-Id": `of-${replica}` })
+        .writeHead(200, {
+          "Content-Type": "application/json",
+          "Mcp-Session-Id": `of-${String(replica)}`,
+        })
         .end(JSON.stringify({ jsonrpc: "2.0", id, ...outcome }));
     });
   });

@@ -144,13 +144,13 @@ export async function listChanged(rig, { isShort }) {
   /** For each client, how long after the first one of the gateway that was told, and after the server has told it. */
   const heardAfter = async (trial, isLost) => {
     const told = trial % count;
-    const heard = clients.map(async ({ at, client }) => ({ at, then: await client.next() }));
+    const heard = clients.map(async ({ at, client }) => ({ at, heardAt: await client.next() }));
     await delay(RELIST_MS);
     if (isLost) deafen(postgres, database);
     const began = performance.now();
     const name = `changing__${server.change(told)}`;
     const all = await Promise.all(heard);
-    const first = Math.min(...all.filter(({ at }) => at === told).map(({ then }) => then));
+    const first = Math.min(...all.filter(({ at }) => at === told).map(({ heardAt }) => heardAt));
     for (const { client } of clients) {
       const names = await client.tools();
       if (!names.includes(name)) stale.push(names.join());
@@ -159,7 +159,7 @@ export async function listChanged(rig, { isShort }) {
     if (isLost) await delay(2_500);
     return all
       .filter(({ at }) => at !== told)
-      .map(({ then }) => ({ later: then - first, total: then - began }));
+      .map(({ heardAt }) => ({ later: heardAt - first, total: heardAt - began }));
   };
   const heard = [];
   for (let trial = 0; trial < trials; trial += 1) heard.push(...(await heardAfter(trial, false)));

@@ -15,7 +15,9 @@ const PATH = `${process.env["PATH"] ?? ""}:/usr/sbin:/sbin`;
 function describeWith(program: string, tests: () => void): void {
   const isThere = spawnSync("sh", ["-c", `command -v ${program}`], { env: { PATH } }).status === 0;
   const why = isThere ? "" : ` (skipped: ${program} is not installed)`;
-  describe.skipIf(!isThere)(`${program}${why}`, tests);
+  describe.skipIf(!isThere)(`${program}${why}`, () => {
+    tests();
+  });
 }
 
 /** What it says, with its exit code if that is not 0. */

@@ -18,7 +18,7 @@ const clock = new MovableClock();
 
 /** Ending a visit takes longer than the gateway needs to notice that it has ended. */
 async function openSlowState(): Promise<SharedState> {
-  const state = await openFileState(stateDir, { clock, logger: silentLogger });
+  const state = openFileState(stateDir, { clock, logger: silentLogger });
   const revoke = state.sessions.revoke.bind(state.sessions);
   state.sessions.revoke = async (...ended) => {
     await revoke(...ended);
