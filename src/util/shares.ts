@@ -8,7 +8,7 @@ export class Shares {
   readonly most: number;
   /** What one of them gets at most. */
   readonly each: number;
-  readonly #taken = new Map<string, number>();
+  readonly #taken = new Map<string | undefined, number>();
   #used = 0;
 
   /** `each` is a quarter unless it is given. */
@@ -17,17 +17,17 @@ export class Shares {
     this.each = each;
   }
 
-  /** Undefined if `who` has it now. `giveBack` must follow. */
-  take(who: string, amount = 1): Shortage | undefined {
+  /** Undefined if `who` has it now. `giveBack` must follow. Without `who`, it is for all of them. */
+  take(who: string | undefined, amount = 1): Shortage | undefined {
     const own = (this.#taken.get(who) ?? 0) + amount;
-    if (own > this.each) return "own";
+    if (who !== undefined && own > this.each) return "own";
     if (this.#used + amount > this.most) return "all";
     this.#used += amount;
     this.#taken.set(who, own);
     return undefined;
   }
 
-  giveBack(who: string, amount = 1): void {
+  giveBack(who: string | undefined, amount = 1): void {
     const left = (this.#taken.get(who) ?? 0) - amount;
     this.#used -= amount;
     if (left > 0) this.#taken.set(who, left);

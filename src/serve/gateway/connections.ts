@@ -87,8 +87,11 @@ export class Connections {
     return this.#known.has(socket);
   }
 
-  /** A caller was let in. Undefined if the connection may stay; it is the caller's from now on. */
-  admit(socket: Socket, caller: string): Shortage | undefined {
+  /**
+   * A caller was let in. Undefined if the connection may stay; it is the caller's from now on. Without a caller, it carries
+   * the requests of all of them, each of whom has a part of the requests.
+   */
+  admit(socket: Socket, caller: string | undefined): Shortage | undefined {
     if (this.#known.has(socket)) return undefined;
     const shortage = this.#shares.take(caller);
     if (shortage !== undefined) return shortage;

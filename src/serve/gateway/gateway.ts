@@ -49,9 +49,6 @@ const NO_SIGN_IN =
   "this gateway has no sign-in of its own: the client sends no token, or one that is not valid. " +
   "Make one with: plugboard tokens add <name>, and give it to the client as the header Authorization: Bearer <token>";
 
-/** Its connections carry the requests of all callers. */
-const ANOTHER_GATEWAY = "another gateway";
-
 function ignore(): void {}
 
 /** Answers one path. */
@@ -301,13 +298,16 @@ export class Gateway {
     request: IncomingMessage,
     reply: ServerResponse,
     admitted: AdmittedCaller,
-    whose: string = admitted.caller.id,
+    isForwarded = false,
   ): boolean {
     const { socket } = request;
     // It went away while its token was checked, and will not say so again.
     if (socket.destroyed || reply.destroyed) return false;
     if (!this.#connections.isKnown(socket)) {
-      const shortage = this.#connections.admit(socket, whose);
+      const shortage = this.#connections.admit(
+        socket,
+        isForwarded ? undefined : admitted.caller.id,
+      );
       if (shortage !== undefined) {
         this.#tooMany(reply, shortage, "connections");
         return false;
@@ -391,8 +391,8 @@ export class Gateway {
     const passed = this.#options.replicas?.forwardedPageIn(request);
     if (passed?.isAdmitted === false) return sendRefusal(reply, passed);
     const visitor = page.visitorIn(request);
-    const whose = passed && ANOTHER_GATEWAY;
-    if (visitor !== undefined && !this.#opened(request, reply, visitor, whose)) return;
+    const isForwarded = passed !== undefined;
+    if (visitor !== undefined && !this.#opened(request, reply, visitor, isForwarded)) return;
     await page.answer(path, request, reply, passed?.forwarded);
   }
 
@@ -442,8 +442,8 @@ export class Gateway {
       }
     };
     const find = (admitted: AdmittedCaller | undefined): void | Promise<void> => {
-      const whose = forwarded && ANOTHER_GATEWAY;
-      if (admitted === undefined || !this.#opened(request, reply, admitted, whose))
+      const isForwarded = forwarded !== undefined;
+      if (admitted === undefined || !this.#opened(request, reply, admitted, isForwarded))
         return undefined;
       const found = agents.find(id);
       return found instanceof Promise

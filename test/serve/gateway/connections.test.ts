@@ -42,3 +42,11 @@ it("behind a proxy, whose connections are for everybody, one caller may be the f
     "own",
   ]);
 });
+
+it("those of another gateway are for everybody, too, and leave one caller no more than its part", () => {
+  const connections = new Connections({ most: 8, behindProxy: false });
+  const sockets = open(connections, 9);
+  const admitted = sockets.map((socket, at) => connections.admit(socket, at < 3 ? "a" : undefined));
+  expect(admitted.map((each) => each ?? "in").join(" ")).toBe("in in own in in in in in in");
+  expect(open(connections, 1).map((socket) => connections.admit(socket, "b"))).toEqual(["all"]);
+});

@@ -1,6 +1,8 @@
 // People who sign in to one server for themselves: what each sees, and what nobody else can make of it.
 
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import type { ServerConfig } from "../../../src/core/types/server-config.ts";
+import type { OAuthFixture } from "../../fixtures/oauth/oauth.ts";
 import { type Engines, missingEngines, startEngines } from "../../support/engines.ts";
 import { INITIALIZE, legacy } from "../endpoint/harness.ts";
 import { GATEWAY_CLIENT, openRig, type Rig } from "./people-rig.ts";
@@ -278,18 +280,47 @@ describe.skipIf(missing !== undefined)(`two gateways with one state${why}`, () =
     expect(rig.oauth.tokens.filter(({ state }) => state === "revoked")).toEqual([]);
   });
 
+  const exchanging = ({ issuer }: OAuthFixture): Omit<ServerConfig, "url"> => ({
+    oauth: {
+      grant: "token_exchange",
+      issuer,
+      clientId: GATEWAY_CLIENT.client_id,
+      clientSecret: GATEWAY_CLIENT.client_secret,
+    },
+  });
+
+  it("a call is cancelled through the other gateway, and the rest of the session goes on, where a JWT is exchanged", async () => {
+    const rig = await openRig({ shared: await engines.newSettings(), server: exchanging });
+    const ann = await rig.jwt("ann");
+    const begun = await rig.send(ann, legacy("initialize", INITIALIZE));
+    const session = { "mcp-session-id": begun.headers.get("mcp-session-id") ?? "" };
+    const ended: string[] = [];
+    const calls = ["a", "b"].map(async (name) => {
+      const called = { name: "personal__whoami", arguments: { wait: true } };
+      await rig.send(ann, { ...legacy("tools/call", called), id: name }, session);
+      ended.push(name);
+    });
+    await vi.waitFor(() => expect(rig.calls).toHaveLength(2), SOON);
+    const cancel = (requestId: string, at: number) =>
+      rig.send(
+        ann,
+        { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId } },
+        session,
+        at,
+      );
+    await cancel("a", 1);
+    await vi.waitFor(() => expect(ended).toContain("a"), SOON);
+    // Whatever ended with it has been answered by then.
+    await rig.send(ann, legacy("ping"), session);
+    expect(ended).toEqual(["a"]);
+    await cancel("b", 0);
+    await Promise.all(calls);
+  });
+
   it("a session's own servers get the token of a JWT that came to the other gateway", async () => {
     const rig = await openRig({
       shared: await engines.newSettings(),
-      server: ({ issuer }) => ({
-        scope: "session",
-        oauth: {
-          grant: "token_exchange",
-          issuer,
-          clientId: GATEWAY_CLIENT.client_id,
-          clientSecret: GATEWAY_CLIENT.client_secret,
-        },
-      }),
+      server: (oauth) => ({ scope: "session", ...exchanging(oauth) }),
     });
     const first = await rig.jwt("ann");
     const begun = await rig.send(first, legacy("initialize", INITIALIZE));

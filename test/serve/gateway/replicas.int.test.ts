@@ -918,6 +918,45 @@ describe.skipIf(missing !== undefined)(`gateways on two machines${why}`, () => {
     expect(member.requests).toHaveLength(before);
   });
 
+  it("one caller does not fill the way to another gateway for the others", async () => {
+    const { one, settings } = await openPair({}, { publicUrl: PUBLIC });
+    const visit = await visitPage(one.gateway.http?.newPageLink("owner") ?? "", one);
+    const member = await startStranger(settings);
+    const home = tagOf(new URL(member.signing.url));
+    const held: ServerResponse[] = [];
+    member.answer = (_request, reply) => void held.push(reply);
+    const greedy = { ...headers, "mcp-session-id": await member.sessionOf("token:default") };
+    const statuses: number[] = [];
+    const asking = Array.from({ length: 300 }, async () => {
+      const { status } = await post(one.url, legacy("ping"), greedy);
+      statuses.push(status);
+    });
+    // Those that are too many are refused, not sent, and do not wait.
+    await vi.waitFor(() => expect(held.length + statuses.length).toBe(300), SOON);
+    expect(new Set(statuses)).toEqual(new Set([429]));
+    member.answer = (_request, reply) => void reply.end("{}");
+    expect((await askPage(one, "tokens/list", {}, { visit, home })).status).toBe(200);
+    for (const reply of held) reply.writeHead(200).end();
+    await Promise.all(asking);
+    expect((await post(one.url, legacy("ping"), greedy)).status).toBe(200);
+  });
+
+  it("an address that no gateway can have is not one to pass on to", async () => {
+    const { one, settings } = await openPair({});
+    for (const url of ["nowhere", "file:///etc/passwd", "http://"]) {
+      engines.sql(
+        settings,
+        `insert into plugboard_replicas (id, name, url, seen) values (gen_random_uuid(), 'odd', '${url}', now() + '1 hour')`,
+      );
+    }
+    const told = (): string => JSON.stringify(one.gateway.monitoring.status());
+    await vi.waitFor(() => expect(told()).toContain('"name":"odd"'), SOON);
+    expect(told()).not.toContain("passwd");
+    const params = { requestId: "none" };
+    const cancel = { jsonrpc: "2.0", method: "notifications/cancelled", params };
+    expect((await post(one.url, cancel, await begin(one))).status).toBe(202);
+  });
+
   /** A member of the fleet that is no gateway: it has the keys, and answers as the test says. */
   async function startStranger(settings: SharedSettings) {
     const requests: IncomingMessage[] = [];

@@ -243,6 +243,11 @@ function tell(subscription: Subscription, isBehind: boolean): Promise<unknown> {
   return told;
 }
 
+/** Who writes to the table could have requests sent anywhere; what is no address at all would end the process that tries. */
+function isWebAddress(url: string): boolean {
+  return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+}
+
 /** Another version may have written it, which has no name yet. */
 function readReplica(value: unknown): Replica | undefined {
   if (!isJsonObject(value) || typeof value["id"] !== "string") return undefined;
@@ -250,7 +255,7 @@ function readReplica(value: unknown): Replica | undefined {
   return {
     id,
     name: typeof name === "string" ? name : id,
-    ...(typeof url === "string" && { url }),
+    ...(typeof url === "string" && isWebAddress(url) && { url }),
     ...(typeof configuration === "string" && { configuration }),
   };
 }

@@ -19,8 +19,8 @@ export type Passing =
   /** Nobody has got the request, and its client no answer yet. */
   | { kind: "gone"; why: string };
 
-/** Why a request that was passed on has no answer: it was refused there, or the connection broke. */
-export type Unanswered = "not taken" | "may have run";
+/** Why there is no answer of the other gateway: nothing was sent, it was refused there, or the connection broke. */
+export type Unanswered = "too many" | "not taken" | "may have run";
 
 export interface Elsewhere {
   /** Names this gateway in what is sealed for a client. */

@@ -80,6 +80,8 @@ export interface PageElsewhere {
 export interface PassedPage {
   request: IncomingMessage;
   reply: ServerResponse;
+  /** The visitor, among all callers. */
+  whose: string;
   body: readonly Buffer[] | BodyFile;
   unanswered: (why: Unanswered) => void;
 }
@@ -164,7 +166,7 @@ export class Page {
     if (visitor === undefined && !isOpen) return refuse(reply, NOT_SIGNED_IN);
     const home = ANYWHERE.has(name) || forwarded ? undefined : this.#otherHome(request);
     if (visitor !== undefined && name === "events" && request.method === "GET") {
-      if (home !== undefined && (await this.#isPassed(home, request, reply, []))) return;
+      if (home !== undefined && (await this.#isPassed(home, request, reply, visitor, []))) return;
       return live.open(request, reply, visitor);
     }
     if (request.method !== "POST") return refuse(reply, NOT_JSON);
@@ -183,8 +185,8 @@ export class Page {
     }
     const body = parseJson(bytes.toString("utf8"));
     if (!isJsonObject(body)) return refuse(reply, NOT_JSON);
-    if (home !== undefined) {
-      if (await this.#isPassed(home, request, reply, [bytes])) return;
+    if (home !== undefined && visitor !== undefined) {
+      if (await this.#isPassed(home, request, reply, visitor, [bytes])) return;
       return refuse(reply, HOME_GONE);
     }
     if (name === "way-in") {
@@ -219,10 +221,11 @@ export class Page {
     home: string,
     request: IncomingMessage,
     reply: ServerResponse,
+    { nonce }: Visitor,
     body: PassedPage["body"],
   ): Promise<boolean> {
     const unanswered = (why: Unanswered): void => refuse(reply, UNANSWERED[why]);
-    const passed = { request, reply, body, unanswered };
+    const passed = { request, reply, whose: `${VISITOR}${nonce}`, body, unanswered };
     return (await this.#options.elsewhere?.forwardPage(home, passed))?.kind === "answered";
   }
 
@@ -231,9 +234,9 @@ export class Page {
     home: string,
     request: IncomingMessage,
     reply: ServerResponse,
-    { role }: Visitor,
+    visitor: Visitor,
   ): Promise<void> {
-    if (role !== "owner") throw notForViewers();
+    if (visitor.role !== "owner") throw notForViewers();
     const directory = await mkdtemp(join(tmpdir(), "plugboard-upload-"));
     try {
       const file = join(directory, "file");
@@ -251,7 +254,7 @@ export class Page {
         createWriteStream(file, { mode: 0o600 }),
       );
       const body = { file, size, hash: hash.digest("base64url") };
-      if (!(await this.#isPassed(home, request, reply, body))) refuse(reply, HOME_GONE);
+      if (!(await this.#isPassed(home, request, reply, visitor, body))) refuse(reply, HOME_GONE);
     } finally {
       await rm(directory, { recursive: true, force: true });
     }
@@ -354,6 +357,12 @@ const HOME_GONE: ApiRefusal = {
   hint: "you see another one now: look, and try again there",
 };
 const UNANSWERED: Readonly<Record<Unanswered, ApiRefusal>> = {
+  "too many": {
+    status: 429,
+    code: "RATE_LIMITED",
+    message: "too many requests to the gateway that you look at are under way; nothing was done",
+    hint: "wait for some of them to end, and try again",
+  },
   "not taken": {
     status: 502,
     code: "NETWORK",

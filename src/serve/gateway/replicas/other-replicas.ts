@@ -17,6 +17,7 @@ import type { Logger } from "../../../core/types/logger.ts";
 import type { Replicas, TokenStore } from "../../../core/types/shared-state.ts";
 import type { Clock } from "../../../util/clock.ts";
 import { errorMessage } from "../../../util/error-message.ts";
+import { Shares } from "../../../util/shares.ts";
 import { shortHash } from "../../../util/short-hash.ts";
 import { oneLine } from "../../../util/text.ts";
 import {
@@ -46,7 +47,8 @@ import {
 const CONNECT_MS = 3000;
 /** Less than the others keep a connection on which nothing comes: a request must not meet its end. */
 const IDLE_MS = 30_000;
-const MOST_CONNECTIONS = 256;
+/** One caller or visitor has a quarter of them. */
+const MOST_CONNECTIONS = 1024;
 const TAG_LENGTH = 8;
 const JWT_PURPOSE = "forwarded JWT";
 /** Begins the id of a caller who has one of the gateway's tokens. */
@@ -80,6 +82,8 @@ export interface OtherReplicasOptions {
 interface Outgoing {
   request: IncomingMessage;
   by: ForwardedFor;
+  /** Who has a part of the connections for it. */
+  whose: string;
   /** The caller's, where it is exchanged. */
   jwt?: CallerJwt;
   body: PassedPage["body"];
@@ -102,6 +106,7 @@ export class OtherReplicas implements Elsewhere, PageElsewhere {
     https: new TlsAgent({ keepAlive: true, timeout: IDLE_MS, maxTotalSockets: MOST_CONNECTIONS }),
   };
   readonly #hops = new Set<Hop>();
+  readonly #places = new Shares(MOST_CONNECTIONS);
   /** Each is said once. */
   readonly #said = new Set<string>();
   readonly #off: () => void;
@@ -130,8 +135,7 @@ export class OtherReplicas implements Elsewhere, PageElsewhere {
     const why = await this.#whyUnreachable(home);
     if (why !== undefined) return { kind: "gone", why };
     const { reply } = passed;
-    const unanswered = (of: Unanswered): void =>
-      sendRefusal(reply, { status: 502, headers: {}, message: UNANSWERED[of] });
+    const unanswered = (of: Unanswered): void => sendRefusal(reply, UNANSWERED[of]);
     return this.#send(home, { ...ofClient(passed), reply, unanswered });
   }
 
@@ -276,19 +280,26 @@ export class OtherReplicas implements Elsewhere, PageElsewhere {
   }
 
   #send(home: string, outgoing: Outgoing): Promise<Passing> {
-    const { request: from, by, body, reply } = outgoing;
+    const { request: from, by, whose, body, reply } = outgoing;
     const { signatures } = this.#options;
+    // Nobody waits for a connection that others keep: most of what is sent here is open for long.
+    if (this.#places.take(whose) !== undefined) {
+      outgoing.unanswered("too many");
+      return Promise.resolve(ANSWERED);
+    }
     const { method = "GET", url: path = "/" } = from;
     const { [JWT_HEADER]: _notTheirs, ...passed } = passedHeaders(from.headers);
-    const headers = { ...passed, ...(reply !== undefined && this.#sealJwt(outgoing)) };
+    const headers = { ...passed, ...this.#sealJwt(outgoing) };
     const isFile = "file" in body;
     const hash = isFile ? body.hash : bodyHash(body);
     const signed = signatures.sign({ method, path, headers }, home, by, hash);
     const length = isFile ? body.size : body.reduce((sum, { length: each }) => sum + each, 0);
-    const isTls = home.startsWith("https:");
+    const isTls = new URL(home).protocol === "https:";
     return new Promise((resolve) => {
-      const sent = (isTls ? requestTls : requestPlain)(new URL(path, home), {
+      const sent = (isTls ? requestTls : requestPlain)(new URL(home), {
         method,
+        // As it was signed. Nothing that a client writes there names another host.
+        path,
         agent: isTls ? this.#agents.https : this.#agents.http,
         headers: {
           ...headers,
@@ -313,7 +324,7 @@ export class OtherReplicas implements Elsewhere, PageElsewhere {
       };
       reply?.once("close", hangUp);
       const over = (passing: Passing): void => {
-        this.#hops.delete(hop);
+        if (this.#hops.delete(hop)) this.#places.giveBack(whose);
         reply?.removeListener("close", hangUp);
         resolve(passing);
       };
@@ -381,17 +392,27 @@ export class OtherReplicas implements Elsewhere, PageElsewhere {
 const ANSWERED: Passing = { kind: "answered" };
 const GONE = "the gateway where it began is gone, and its servers with it";
 const NOT_FORWARDED = "this request is not one that another gateway of this fleet has passed on";
-const UNANSWERED: Readonly<Record<Unanswered, string>> = {
-  "not taken":
+const UNANSWERED: Readonly<Record<Unanswered, Refusal>> = {
+  "too many": refusal(
+    429,
+    `you have ${MOST_CONNECTIONS / 4} requests under way to gateways on other machines already, or all callers have ${MOST_CONNECTIONS}; nothing was sent: wait for some of them to end`,
+    { "Retry-After": "5" },
+  ),
+  "not taken": refusal(
+    502,
     "the gateway where this session began does not take this request; the log of this gateway says why",
-  "may have run":
+  ),
+  "may have run": refusal(
+    502,
     "the gateway where this session began went away while it answered. A call that was sent there may have run: check before you repeat it",
+  ),
 };
 
 function ofClient({ request, sender, body }: Omit<Passed, "reply">): Omit<Outgoing, "unanswered"> {
   const { caller, agent, expiresAt, jwt } = sender;
   return {
     request,
+    whose: caller.id,
     ...(jwt && { jwt }),
     by: { caller, agent, ...(expiresAt !== undefined && { expiresAt }) },
     body,
