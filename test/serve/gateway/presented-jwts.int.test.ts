@@ -189,6 +189,53 @@ it("keeps JWTs of one person apart that may do other things", async () => {
   }
 });
 
+it("takes nobody for somebody else, whatever they are called", async () => {
+  const rig = await openRig({ server: exchanging() });
+  const long = "a".repeat(254);
+  const subjects = [
+    "ann",
+    "ann ",
+    " ann",
+    "ann\t",
+    "ann\u0000",
+    "ann\nboss",
+    "ANN",
+    "#ann",
+    "x#ann",
+    `${long}1`,
+    `${long}2`,
+    '"}],"owner":true',
+    "../ann",
+    "a\u0301",
+    "\u00e1",
+    "ann\u202e",
+    // Called as the label of somebody else is written.
+    `ann (${new URL(rig.other.url).host})`,
+  ];
+  const people = await Promise.all(
+    subjects.flatMap((sub) =>
+      [rig.provider, rig.other].map((of) => rig.jwt(sub, of, { aud: [`${rig.url}/mcp`, rig.url] })),
+    ),
+  );
+  rig.exchange.subjectOf = (token) => `person-${people.indexOf(`Bearer ${token}`)}.`;
+  const asked = people.map(async (who, at) => {
+    const said = await whoami(rig, who);
+    expect(said, subjects[Math.floor(at / 2)]).toContain(`I am person-${at}."`);
+    expect(await rig.tools(who)).toHaveLength(2);
+  });
+  await Promise.all(asked);
+  // What each sees of themselves is of nobody else, and so are their lines in the audit.
+  for (const who of people) {
+    const status = await fetch(`${rig.url}/api/status`, { headers: { authorization: who } });
+    const { clients } = (await status.json()) as { clients?: { total: number } };
+    expect(clients?.total).toBe(1);
+  }
+  await vi.waitFor(async () => {
+    const callers = (await auditOf(rig)).map((line) => (line as JsonObject)["caller"]);
+    expect(new Set(callers).size).toBe(people.length);
+  }, SOON);
+});
+
 it("tells who gets no token why, and asks again when that can help", async () => {
   const clock = new MovableClock();
   const rig = await openRig({ clock, server: exchanging({ clientAuth: "post" }) });

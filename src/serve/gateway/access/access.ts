@@ -8,6 +8,7 @@ import type { GatewaySettings } from "../../../core/types/gateway-settings.ts";
 import type { Delay, GatewayToken, Limits, TokenStore } from "../../../core/types/shared-state.ts";
 import type { ProxyEnv } from "../../../core/net/proxy-env.ts";
 import type { Clock } from "../../../util/clock.ts";
+import { shortHash } from "../../../util/short-hash.ts";
 import { oneLine } from "../../../util/text.ts";
 import type { Admission, Admitted } from "./admission.ts";
 import type { JwtClaims } from "./jwt-verifier.ts";
@@ -43,6 +44,7 @@ const MOST_KNOWN = 64;
 const LONGEST_TOKEN = 16 * 1024;
 const LONGEST_LABEL = 100;
 const LONGEST_LIST = 500;
+const HASH_LENGTH = 12;
 const BEARER = /^bearer +([\w.~+/-]+=*)$/i;
 
 const NO_TOKEN =
@@ -297,11 +299,14 @@ export class Access {
 
 /**
  * Somebody whom an issuer knows. The label has the issuer in it: a subject may be called what a token is called, and two
- * issuers, even of one host, may have the same one.
+ * issuers, even of one host, may have the same one. A subject that cannot be shown whole has a hash, so that two of them are
+ * never taken for one another, in the audit or in what each sees of themselves.
  */
 export function subjectCaller(issuer: string, subject: string): Caller {
   const { host, pathname } = new URL(issuer);
-  const label = `${oneLine(subject, LONGEST_LABEL)} (${host}${pathname.replace(/\/$/, "")})`;
+  const shown = oneLine(subject, LONGEST_LABEL);
+  const name = shown === subject ? shown : `${shown} #${shortHash(subject).slice(0, HASH_LENGTH)}`;
+  const label = `${name} (${host}${pathname.replace(/\/$/, "")})`;
   return { id: `jwt:${issuer}#${subject}`, label };
 }
 
