@@ -18,7 +18,9 @@ export function composeFiles(plan: DeploymentPlan, image: string): DeploymentFil
   );
   const ofWorkers = workers.map((worker) => {
     const { host: name, variables } = worker;
-    return [name, container({ name, args: workerArgs(worker), image, variables })] as const;
+    // Compose puts variables in place of `$NAME`.
+    const args = workerArgs(worker).map((each) => each.replaceAll("$", () => "$$"));
+    return [name, container({ name, args, image, variables })] as const;
   });
   const names = [...GATEWAYS, ...workers.map(({ host }) => host)];
   const value = {

@@ -117,7 +117,8 @@ function workerDeployment(worker: WorkerPlan, plan: DeploymentPlan, image: strin
     "--port",
     String(port),
     ...(agent === undefined ? [] : ["--agent", agent]),
-  ];
+    // Kubernetes puts variables in place of `$(NAME)`.
+  ].map((each) => each.replaceAll("$", () => "$$"));
   const name = nameOf(worker);
   return {
     apiVersion: "apps/v1",

@@ -14,6 +14,7 @@ import { type AgentConfig, DEFAULT_AGENT } from "../../core/types/agent-config.t
 import { PlugboardError } from "../../core/types/errors.ts";
 import { DEFAULT_PORT, type GatewaySettings } from "../../core/types/gateway-settings.ts";
 import { isRemote, type ServerDefinition } from "../../core/types/server-definition.ts";
+import { shortHash } from "../../util/short-hash.ts";
 import { visible } from "../../util/visible.ts";
 
 /** As long as a load balancer needs that looks every two seconds. */
@@ -45,6 +46,8 @@ export interface DeploymentPlan {
 }
 
 export interface WorkerPlan {
+  /** As a file can be called; no other worker is. */
+  id: string;
   server: string;
   /** Absent: the default agent. */
   agent?: string;
@@ -101,6 +104,7 @@ async function withWorkers(
 ): Promise<string> {
   let text: string | undefined;
   let made = 0;
+  const names = new WorkerNames();
   for (const id of agentIds) {
     const servers = await readServerText(file, id === DEFAULT_AGENT ? undefined : id, {
       cwd,
@@ -111,10 +115,11 @@ async function withWorkers(
     for (const name of undecidedServers(agent)) {
       const current = { ...servers, text };
       if (writtenServer(current, name) === undefined) continue;
-      const { host, port } = workerAt(workerName(name, id), made);
+      const ownName = names.next(name, id);
+      const { host, port } = workerAt(ownName, made);
       text = withServerValue(current, name, ["worker"], {
         url: `http://${host}:${port}/mcp`,
-        token: `secret://env/PLUGBOARD_WORKER_${workerName(name, id).toUpperCase().replaceAll("-", "_")}`,
+        token: `secret://env/PLUGBOARD_WORKER_${ownName.toUpperCase().replaceAll("-", "_")}`,
         allowInsecure: true,
       });
       made += 1;
@@ -123,11 +128,22 @@ async function withWorkers(
   return text ?? "";
 }
 
-/** As a host can be called. */
-function workerName(server: string, agent: string): string {
-  const name = agent === DEFAULT_AGENT ? server : `${agent}-${server}`;
-  const plain = name.toLowerCase().replace(/[^a-z0-9]+/g, "-");
-  return plain.replace(/^-+|-+$/g, "").slice(0, 40) || "server";
+/**
+ * What workers are called, as a host can be. Servers whose names differ in nothing that a host can be called would share one:
+ * calls of one would reach the other. So those after the first have a hash.
+ */
+class WorkerNames {
+  readonly #taken = new Set<string>();
+
+  next(server: string, agent: string): string {
+    const name = agent === DEFAULT_AGENT ? server : `${agent}-${server}`;
+    const folded = name.toLowerCase().replace(/[^a-z0-9]+/g, "-");
+    const plain = folded.replace(/^-+|-+$/g, "").slice(0, 40) || "server";
+    const isFree = !this.#taken.has(plain);
+    const own = isFree ? plain : `${plain}-${shortHash(`${agent}/${server}`).slice(0, 8)}`;
+    this.#taken.add(own);
+    return own;
+  }
 }
 
 /** Listens where the others reach it. */
@@ -199,21 +215,30 @@ function usedBy({ servers, secrets, networkProxy, roots }: AgentConfig): unknown
   return [targets, secrets, networkProxy, roots];
 }
 
+/** Throws CONFIG_INVALID for what no shell and no file of variables takes: it would be read as something else there. */
 function needed(values: readonly unknown[]): string[] {
   const names = new Set(variablesIn(values).filter((name) => !SYSTEM.has(name)));
-  return [...names].toSorted();
+  const odd = [...names].find((name) => !/^[A-Za-z_]\w*$/.test(name));
+  if (odd === undefined) return [...names].toSorted();
+  throw new PlugboardError("CONFIG_INVALID", `${visible(odd)} is no name for a variable`, {
+    hint: "expected letters, digits and _, and no digit first",
+  });
 }
 
 function workersOf(agents: readonly AgentConfig[]): WorkerPlan[] {
   const plans = new Map<string, WorkerPlan>();
+  const names = new WorkerNames();
   for (const { agentId, servers, secrets, networkProxy } of agents) {
     for (const server of servers) {
       const { worker, target, enabled, name } = server;
       if (worker === undefined || !enabled || !isRemote(target)) continue;
+      const known = plans.get(target.url);
+      if (known !== undefined && known.server !== name) throw oneForTwo(known.server, name);
       // All agents that reach the same worker have the same one.
-      if (plans.has(target.url)) continue;
+      if (known !== undefined) continue;
       const at = addressOf(target.url);
       plans.set(target.url, {
+        id: names.next(name, agentId),
         server: name,
         ...(agentId !== DEFAULT_AGENT && { agent: agentId }),
         ...at,
@@ -222,6 +247,14 @@ function workersOf(agents: readonly AgentConfig[]): WorkerPlan[] {
     }
   }
   return [...plans.values()];
+}
+
+function oneForTwo(first: string, second: string): PlugboardError {
+  return new PlugboardError(
+    "CONFIG_INVALID",
+    `${visible(first)} and ${visible(second)} have the same worker.url, and a worker runs one server`,
+    { hint: "give each an address of its own" },
+  );
 }
 
 function addressOf(url: string): Pick<WorkerPlan, "host" | "port" | "isPlain"> {

@@ -12,12 +12,12 @@ export function systemdFiles(plan: DeploymentPlan): DeploymentFile[] {
     },
     { path: "plugboard.environment", text: environment([OWN_ADDRESS, ...plan.variables]) },
     ...plan.workers.flatMap((worker): DeploymentFile[] => {
-      const name = `plugboard-worker-${nameOf(worker)}`;
+      const name = `plugboard-worker-${worker.id}`;
       return [
         {
           path: `${name}.service`,
           text: unit({
-            about: `Plugboard worker of ${worker.server}`,
+            about: `Plugboard worker of ${described(worker.server)}`,
             state: name,
             args: argsOf(worker),
           }),
@@ -28,9 +28,9 @@ export function systemdFiles(plan: DeploymentPlan): DeploymentFile[] {
   ];
 }
 
-function nameOf({ server, agent }: WorkerPlan): string {
-  const name = agent === undefined ? server : `${agent}-${server}`;
-  return name.toLowerCase().replace(/[^a-z0-9]+/g, "-");
+/** `%` begins what systemd puts in its place, and a backslash at the end takes the next line along. */
+function described(text: string): string {
+  return text.replaceAll("%", "%%").replaceAll("\\", "/");
 }
 
 function argsOf({ server, agent, port }: WorkerPlan): string {

@@ -193,3 +193,65 @@ it.each([
   expect(stderr).toContain(why);
   expect(stdout).toBe("");
 });
+
+describe("names that mean something where they are written", () => {
+  const odd = [
+    "My Notes",
+    "my-notes",
+    "文档",
+    "笔记",
+    "${PLUGBOARD_KEY}",
+    "$(PLUGBOARD_KEY)",
+    "50%\\",
+  ];
+  const text = (servers: Record<string, object>): string =>
+    JSON.stringify({ mcpServers: servers, gateway: { shared: SHARED } });
+  const programs = text(Object.fromEntries(odd.map((name) => [name, { command: "npx" }])));
+
+  async function written(form: keyof typeof words): Promise<Map<string, string>> {
+    const argv = ["deploy", form, "--json", ...words[form]];
+    const { stdout } = await scratch.run(argv, configured(programs));
+    const { files } = JSON.parse(stdout) as { files: { path: string; text: string }[] };
+    expect(new Set(files.map(({ path }) => path)).size).toBe(files.length);
+    return new Map(files.map((file) => [file.path, file.text]));
+  }
+
+  it("Compose and Kubernetes run a worker for each server, and put no variable in its name", async () => {
+    const compose = parse((await written("compose")).get("compose.yaml") ?? "");
+    const services = Object.values<{ command?: string[] }>(compose.services);
+    const ofCompose = services.flatMap(({ command }) => command?.[2] ?? []);
+    const manifests = [...(await written("kustomize"))].filter(([path]) =>
+      path.startsWith("plugboard-w"),
+    );
+    const ofPods = manifests.map(([, each]) => {
+      const [deployment] = parseAllDocuments(each).map((document) => document.toJS());
+      return deployment.spec.template.spec.containers[0].args[2];
+    });
+    for (const names of [ofCompose, ofPods]) {
+      expect(names).toEqual(odd.map((name) => name.replaceAll("$", () => "$$")));
+    }
+  });
+
+  it("systemd reads each as it is, in a unit of its own", async () => {
+    const files = await written("systemd");
+    const units = [...files].filter(([path]) => /^plugboard-w.*\.service$/.test(path));
+    expect(units).toHaveLength(odd.length);
+    const last = units.at(-1)?.[1] ?? "";
+    expect(last).toContain("Description=Plugboard worker of 50%%/\nAfter=");
+    expect(last).toContain('up --only "50%%\\\\" --host');
+  });
+
+  it("a variable that no file can name is refused, and so is one worker for two servers", async () => {
+    const env = { KEY: "secret://env/A=B" };
+    const variable = configured(text({ a: { command: "npx", env, replicas: "each" } }));
+    const refused = await scratch.run(["deploy", "compose"], variable);
+    expect(refused.stderr).toContain("A=B is no name for a variable");
+    const worker = { url: "http://w:1/mcp", token: "secret://env/T", allowInsecure: true };
+    const both = { command: "npx", worker };
+    const { stderr } = await scratch.run(
+      ["deploy", "compose"],
+      configured(text({ a: both, b: both })),
+    );
+    expect(stderr).toContain("a and b have the same worker.url");
+  });
+});
