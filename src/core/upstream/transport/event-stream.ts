@@ -4,11 +4,13 @@ import { createParser } from "eventsource-parser";
 import { messageTooLarge } from "./errors.ts";
 
 const LONGEST_ID = 1024;
+/** More digits than a number holds would be no time at all, and more than a timer holds would be none to wait. */
+const LONGEST_RETRY_MS = 3_600_000;
 
 export interface StreamPosition {
   /** The id of the last event, if the server sends ids. */
   lastId?: string;
-  /** Milliseconds that the server asks us to wait before reconnecting. */
+  /** Milliseconds that the server asks us to wait before reconnecting, an hour at most. */
   retryMs?: number;
 }
 
@@ -31,7 +33,7 @@ export async function readEvents(
       if (data !== "") onEvent({ name: event ?? "message", data });
     },
     onRetry(ms) {
-      position.retryMs = ms;
+      position.retryMs = Math.min(ms, LONGEST_RETRY_MS);
     },
     onError({ type }) {
       isTooLarge ||= type === "max-buffer-size-exceeded";
