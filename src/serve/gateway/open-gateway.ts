@@ -643,6 +643,7 @@ async function openHttp(
     url: () => parts.place.url,
     agents,
     access,
+    behindProxy: settings.behindProxy,
     provider,
     issuer: settings.ui?.issuer,
     sealer,
@@ -844,7 +845,7 @@ async function openSignIn(
     provider: Promise<Provider | undefined> | undefined;
   },
 ): Promise<ProviderSignIn | undefined> {
-  const { ui, publicUrl } = options.settings;
+  const { ui, publicUrl, behindProxy } = options.settings;
   const provider = await opening;
   if (provider === undefined || ui === undefined || publicUrl === undefined) return undefined;
   const module = await import("./page/provider-sign-in.ts");
@@ -856,6 +857,7 @@ async function openSignIn(
     revoked: state.sessions,
     clock: options.clock,
     random: randomBytes,
+    behindProxy,
     publicUrl,
     gateway: pageOf(options, state),
   });

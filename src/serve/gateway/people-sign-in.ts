@@ -17,6 +17,7 @@ import { isSameSecret } from "../../util/same-secret.ts";
 import { capitalised, oneLine } from "../../util/text.ts";
 import type { Sealer } from "../endpoint/sealed.ts";
 import { type Access, subjectCaller } from "./access/access.ts";
+import { clientAddress } from "./access/client-address.ts";
 import type { Provider } from "./access/provider.ts";
 import type { AdmittedCaller } from "./access/admission.ts";
 import { RequestRate } from "./access/request-rate.ts";
@@ -42,6 +43,7 @@ export interface PeopleSignInOptions {
   url: () => string;
   agents: Pick<GatewayAgents, "find">;
   access: Pick<Access, "admit">;
+  behindProxy: boolean;
   /** The provider of people, if there is one, and the issuer of their tokens. Never rejects. */
   provider: Promise<Provider | undefined> | undefined;
   issuer: string | undefined;
@@ -326,8 +328,9 @@ export class PeopleSignIn {
     if (!isOwn) throw new PlugboardError("NOT_APPROVED", "another page has sent this form");
   }
 
-  #count({ socket }: IncomingMessage): void {
-    if (this.#rate.take(socket.remoteAddress ?? "", MOST_A_MINUTE) === 0) return;
+  #count(request: IncomingMessage): void {
+    const address = clientAddress(request, this.#options.behindProxy);
+    if (this.#rate.take(address, MOST_A_MINUTE) === 0) return;
     throw new PlugboardError("RATE_LIMITED", "too many sign-ins; wait a moment");
   }
 }

@@ -86,9 +86,12 @@ export class Quotas {
 
 function noPlace(): void {}
 
-/** What the calls of a caller are counted under. `agent`: only those to one agent. */
+/**
+ * What the calls of a caller are counted under. `agent`: only those to one agent. The caller comes last: a subject of a JWT
+ * may be called anything, and must not be somebody else's key.
+ */
 function usageKey(caller: string, agent?: string): string {
-  return agent === undefined ? `calls ${caller}` : `calls ${caller} of ${agent}`;
+  return agent === undefined ? `calls ${caller}` : `calls of ${agent}: ${caller}`;
 }
 
 /** What tokens with a quota for each day have used today, by their ids. */

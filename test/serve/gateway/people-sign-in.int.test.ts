@@ -239,6 +239,22 @@ it("refuses sign-ins that another browser, another page or another person has be
   expect(nobody.text).toContain("Nobody signs in to");
 });
 
+it("behind a proxy, somebody who asks too often keeps nobody else from signing in", async () => {
+  const rig = await openRig({ settings: { behindProxy: true } });
+  const from = async (address: string): Promise<boolean> => {
+    const headers = { "x-forwarded-for": address };
+    const { text } = await new Browser().open(`${rig.url}${PAGE}`, { token: "" }, headers);
+    return text.includes("Too many sign-ins");
+  };
+  let isRefused = false;
+  for (let turn = 0; turn < 40 && !isRefused; turn += 1) {
+    const asked = await Promise.all(Array.from({ length: 50 }, () => from("203.0.113.1")));
+    isRefused = asked.includes(true);
+  }
+  expect(isRefused).toBe(true);
+  expect(await from("203.0.113.2")).toBe(false);
+});
+
 const missing = missingEngines();
 const why = missing === undefined ? "" : `, skipped: ${missing}`;
 

@@ -11,6 +11,7 @@ import type { Clock } from "../../../util/clock.ts";
 import { shortHash } from "../../../util/short-hash.ts";
 import { oneLine } from "../../../util/text.ts";
 import type { Admission, Admitted } from "./admission.ts";
+import { clientAddress } from "./client-address.ts";
 import type { JwtClaims } from "./jwt-verifier.ts";
 import { Jwts } from "./jwts.ts";
 import { ProtectedResource } from "./protected-resource.ts";
@@ -172,7 +173,10 @@ export class Access {
     // Only a token that was checked and is wrong counts: somebody else at the same address may guess. But while a crowd
     // is being checked, guessers wait.
     const isCrowded = this.#verifying >= MOST_VERIFYING;
-    if (isCrowded && this.#failures.isEmpty(this.#addressOf(request), MOST_FAILURES)) {
+    if (
+      isCrowded &&
+      this.#failures.isEmpty(clientAddress(request, this.#settings.behindProxy), MOST_FAILURES)
+    ) {
       return tooMany(VERIFY_AGAIN_MS, TOO_MANY_FAILURES);
     }
     this.#verifying += 1;
@@ -280,20 +284,12 @@ export class Access {
   }
 
   #fail(request: IncomingMessage, agentId: string | undefined, message = WRONG_TOKEN): Refusal {
-    const wait = this.#failures.take(this.#addressOf(request), MOST_FAILURES);
+    const wait = this.#failures.take(
+      clientAddress(request, this.#settings.behindProxy),
+      MOST_FAILURES,
+    );
     if (wait > 0) return tooMany(wait, TOO_MANY_FAILURES);
     return this.#refuse(401, message, { agentId, error: "invalid_token" });
-  }
-
-  /** A proxy adds the address of its own client at the end. */
-  #addressOf({ socket, headers }: IncomingMessage): string {
-    const forwarded = this.#settings.behindProxy ? headers["x-forwarded-for"] : undefined;
-    const last = String(forwarded ?? "")
-      .slice(-100)
-      .split(",")
-      .at(-1)
-      ?.trim();
-    return last || (socket.remoteAddress ?? "");
   }
 }
 

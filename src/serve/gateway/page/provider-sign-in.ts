@@ -16,6 +16,7 @@ import { oneLine } from "../../../util/text.ts";
 import type { Sealer } from "../../endpoint/sealed.ts";
 import { subjectCaller } from "../access/access.ts";
 import type { Provider } from "../access/provider.ts";
+import { clientAddress } from "../access/client-address.ts";
 import { RequestRate } from "../access/request-rate.ts";
 import { checked } from "./method.ts";
 import type { Entered, Visitors } from "./visitors.ts";
@@ -47,6 +48,7 @@ export interface ProviderSignInOptions {
   revoked: Pick<SessionStore, "claim">;
   clock: Clock;
   random: (bytes: number) => Buffer;
+  behindProxy: boolean;
   /** What people call the gateway: the provider sends them back there. */
   publicUrl: string;
   /** Names the gateway among those of this machine. */
@@ -122,8 +124,9 @@ export class ProviderSignIn {
     return until <= clock.now() ? undefined : { state, nonce, verifier, until };
   }
 
-  #count({ socket }: IncomingMessage): void {
-    if (this.#rate.take(socket.remoteAddress ?? "", MOST_A_MINUTE) === 0) return;
+  #count(request: IncomingMessage): void {
+    const address = clientAddress(request, this.#options.behindProxy);
+    if (this.#rate.take(address, MOST_A_MINUTE) === 0) return;
     throw new PlugboardError("RATE_LIMITED", "too many sign-ins; wait a moment");
   }
 }

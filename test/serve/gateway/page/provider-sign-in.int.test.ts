@@ -26,6 +26,7 @@ async function open(directory: string, port: number): Promise<OpenedGateway> {
     settings: gatewaySettings({
       port,
       publicUrl: `http://127.0.0.1:${port}`,
+      behindProxy: true,
       jwt: { issuers },
       ui: UI,
     }),
@@ -82,10 +83,14 @@ async function begin(at = origin): Promise<Begun> {
   };
 }
 
-function finish({ cookie, ...answer }: Begun & { iss?: string }, at = origin): Promise<Response> {
+function finish(
+  { cookie, ...answer }: Begun & { iss?: string },
+  at = origin,
+  headers: Record<string, string> = {},
+): Promise<Response> {
   return fetch(`${at}/ui/api/sign-in`, {
     method: "POST",
-    headers: { "x-plugboard": "1", origin: at, cookie },
+    headers: { "x-plugboard": "1", origin: at, cookie, ...headers },
     body: JSON.stringify(answer),
   });
 }
@@ -138,6 +143,19 @@ describe("signing in through the provider", () => {
     expect(new Set([one.status, other.status])).toEqual(new Set([200, 403]));
     expect((await finish(begun)).status).toBe(403);
     expect(provider.answers).toHaveLength(asked + 1);
+  });
+
+  it("is counted by whom the proxy says that a request is from: who asks too often keeps nobody else out", async () => {
+    provider.claims = { groups: "admins" };
+    const [begun, other] = [await begin(), await begin()];
+    const from = async (address: string, what: Begun): Promise<number> =>
+      (await finish(what, origin, { "x-forwarded-for": address })).status;
+    const statuses: number[] = [];
+    while (statuses.length < 200 && statuses.at(-1) !== 429) {
+      statuses.push(await from("203.0.113.1", begun));
+    }
+    expect(statuses.at(-1)).toBe(429);
+    expect(await from("203.0.113.2", other)).toBe(200);
   });
 
   it.each<[string, (mine: Begun, other: Begun) => Begun & { iss?: string }]>([
