@@ -102,7 +102,7 @@ export async function exchange(
     status = response.status;
     text = await response.text();
   } catch (error) {
-    throw fault(server, "it cannot be asked", error);
+    throw fault(server, "it does not answer", error);
   }
   const answer = parseJson(text);
   if (status === 200) return tokenIn(server, answer, subject);
