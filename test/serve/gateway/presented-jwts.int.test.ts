@@ -307,7 +307,7 @@ const HOSTILE: [string, (response: ServerResponse, jwt: string) => void, string]
       json(response, { issued_token_type: "urn:ietf:params:oauth:token-type:refresh_token" }),
     "the token is of another type",
   ],
-  ["too much", (response) => json(response, { more: "x".repeat(3_000_000) }), "it cannot be asked"],
+  ["too much", (response) => json(response, { more: "x".repeat(3_000_000) }), "it does not answer"],
   [
     "a redirect",
     (response) => response.writeHead(307, { location: "https://example.com/token" }).end(),
