@@ -27,7 +27,6 @@ function linesOf(value: YamlValue): string[] {
   return Object.entries(value).flatMap(([key, each]) => {
     if (each === undefined) return [];
     const name = scalar(key);
-    if (typeof each === "string" && each.includes("\n")) return [`${name}: |`, ...blockOf(each)];
     const isEmpty = typeof each === "object" && Object.keys(each).length === 0;
     if (isEmpty) return [`${name}: ${isList(each) ? "[]" : "{}"}`];
     const lines = linesOf(each);
@@ -37,17 +36,16 @@ function linesOf(value: YamlValue): string[] {
   });
 }
 
-function blockOf(text: string): string[] {
-  const lines = text.replace(/\n$/, "").split("\n");
-  return lines.map((line) => (line === "" ? line : `  ${line}`));
-}
-
 function isList(value: YamlValue): value is readonly YamlValue[] {
   return Array.isArray(value);
 }
 
 function scalar(value: string | number | boolean): string {
   if (typeof value !== "string") return String(value);
-  // What JSON escapes, YAML reads in double quotes.
-  return PLAIN.test(value) && !WORDS.test(value) ? value : JSON.stringify(value);
+  if (PLAIN.test(value) && !WORDS.test(value)) return value;
+  // What JSON escapes, YAML reads in double quotes; older readers end a line at the others, too.
+  return JSON.stringify(value).replace(
+    /[\u007f-\u009f\u2028\u2029\ufeff]/g,
+    (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }

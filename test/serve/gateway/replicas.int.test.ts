@@ -793,6 +793,7 @@ describe.skipIf(missing !== undefined)(`gateways on two machines${why}`, () => {
   });
 
   it("a request in another gateway's name is believed once, for what was signed, and goes no further", async () => {
+    const before = Date.now();
     const { one, two, settings } = await openPair({ own: { ...fixture("echo"), ...OWN } });
     const session = await begin(one);
     const pid = await call(one, session, "own__pid");
@@ -836,12 +837,17 @@ describe.skipIf(missing !== undefined)(`gateways on two machines${why}`, () => {
       ...member.signing,
       clock: { ...systemClock, now: () => Date.now() - 31_000 },
     });
+    const earlier = new Signatures({
+      ...member.signing,
+      clock: { ...systemClock, now: () => before },
+    });
     const other = await begin(one);
     const cases: Record<string, () => Promise<string>> = {
       "no signature at all": () => send("x"),
       "a forged payload": () => send(`${kid}.${forged}.${mac}`),
       "another key": () => send(signed({}, strange)),
       "a signature that is over": () => send(signed({}, late)),
+      "one from before it began, which it may have got already": () => send(signed({}, earlier)),
       "another target": () => send(signed({ to: two.url.origin })),
       "another path": () => send(signed({ path: "/agents/x/mcp" })),
       "another method": () => send(signed({ method: "DELETE" })),
@@ -911,11 +917,11 @@ describe.skipIf(missing !== undefined)(`gateways on two machines${why}`, () => {
     expect((await post(two.url, body, { ...session, [FORWARD_HEADER]: "" })).status).toBe(403);
 
     // Too large a body is refused before anything is sent on.
-    const before = member.requests.length;
+    const { length } = member.requests;
     const huge = { ...legacy("ping"), params: { text: "x".repeat(17 * 1024 * 1024) } };
     const tooLarge = await post(one.url, huge, mine).catch(() => ({ status: 413 }));
     expect(tooLarge.status).toBe(413);
-    expect(member.requests).toHaveLength(before);
+    expect(member.requests).toHaveLength(length);
   });
 
   it("one caller does not fill the way to another gateway for the others", async () => {

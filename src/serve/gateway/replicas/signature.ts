@@ -74,9 +74,12 @@ export class Signatures {
   readonly #derived = new WeakMap<SealKey["key"], Buffer>();
   /** Those that were used, until they end: of this half minute, and of the one before. */
   #used = { since: 0, now: new Set<string>(), before: new Set<string>() };
+  /** Nobody knows what was used before. */
+  readonly #begun: number;
 
   constructor(options: SignaturesOptions) {
     this.#options = options;
+    this.#begun = options.clock.now();
   }
 
   /** The header for a request to the gateway at `to`, with the hash of its body. */
@@ -112,6 +115,11 @@ export class Signatures {
     const now = clock.now();
     if (typeof until !== "number" || until <= now || until > now + 2 * VALID_MS) {
       return refused("its time is over, or the clocks of the two machines differ");
+    }
+    if (until - VALID_MS < this.#begun) {
+      return refused(
+        "it is from before this gateway began, or the clocks of the two machines differ",
+      );
     }
     if (digest !== digestOf(request)) return refused("it is for another request");
     if (typeof nonce !== "string" || typeof body !== "string" || !isJsonObject(by)) {
