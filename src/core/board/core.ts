@@ -475,12 +475,12 @@ export class BoardCore {
     return ofServers.withoutSecrets(status);
   }
 
-  /** In the order of the configuration; a session's own servers come last, as with tools. */
   /** The resources and prompts of a server may be others. */
   listContentAgain(server: string): void {
     this.#content.caches.of(server).listAgain();
   }
 
+  /** In the order of the configuration; a session's own servers come last, as with tools. */
   instructions(): ServerInstructions[] {
     return [...this.servers.reachedShared(), ...this.servers.own()].flatMap((entry) => {
       const { name, identity, supervisor } = entry;

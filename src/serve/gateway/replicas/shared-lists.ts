@@ -4,11 +4,11 @@
 import { serversOf } from "../../../core/board/board.ts";
 import type { Board } from "../../../core/types/board.ts";
 import type { Invalidation } from "../../../core/types/shared-state.ts";
-import type { Clock, Timer } from "../../../util/clock.ts";
+import { type Clock, type Timer, within } from "../../../util/clock.ts";
 
 /**
  * What follows from a message is no news for the others: a server may give everybody another list, every time. Tools are
- * listed at once; resources and prompts within this time.
+ * listed at once, unless a server is slow; resources and prompts within this time.
  */
 const FOLLOWS_MS = 2000;
 /** Lists change in bursts. */
@@ -66,7 +66,9 @@ export class SharedLists {
   async #listAgain(): Promise<void> {
     this.#listing += 1;
     this.#following += 1;
-    await Promise.allSettled([...this.#boards].map((board) => serversOf(board).listAgain()));
+    const listed = [...this.#boards].map((board) => serversOf(board).listAgain());
+    // What other servers change meanwhile is not told, so a slow one must not keep it back for longer.
+    await within(this.#options.clock, FOLLOWS_MS, Promise.allSettled(listed));
     this.#listing -= 1;
     this.#options.clock.later(FOLLOWS_MS, () => {
       this.#following -= 1;
