@@ -22,7 +22,7 @@ export interface DeploymentFile {
   text: string;
 }
 
-/** JSON5 takes the comment. */
+/** Begins every file of this command; plugboard.json too, since it is JSON5. */
 const MARK = /^(?:#|\/\/) Written by `plugboard deploy /;
 const CONTAINER_PORT = 7584;
 
@@ -75,7 +75,7 @@ function filesOf({ form, image }: DeployRequest, plan: DeploymentPlan): Deployme
   }
 }
 
-/** Where the worker of a program is that does not say so itself. */
+/** Gives the address for the worker of a program whose entry names none. */
 function at({ form, workersOn }: DeployRequest): PlanOptions["workerAt"] {
   if (form !== "systemd")
     return (name) => ({ host: `plugboard-worker-${name}`, port: CONTAINER_PORT });

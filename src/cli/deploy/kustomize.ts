@@ -11,7 +11,7 @@ const CONFIG = "/etc/plugboard";
 const USER = 1000;
 const FEWEST = 2;
 const MOST = 6;
-/** Until a load balancer has noticed, calls have ended, and programs have stopped. */
+/** Time for a load balancer to notice, for calls to end, and for programs to stop. */
 const STOP_SECONDS = 70;
 
 type Manifest = { readonly [key: string]: YamlValue | undefined };
@@ -74,7 +74,7 @@ function withHead(about: string, ...documents: readonly YamlValue[]): string {
   return `# Written by \`plugboard deploy kustomize\`: ${about}.\n${toYaml(...documents)}`;
 }
 
-/** Kubernetes takes 63 characters. */
+/** The first part of its host: a Service is found under its own name. */
 function nameOf({ host, server }: WorkerPlan): string {
   const [label = server] = host.split(".");
   return label;

@@ -17,16 +17,16 @@ import { isRemote, type ServerDefinition } from "../../core/types/server-definit
 import { shortHash } from "../../util/short-hash.ts";
 import { visible } from "../../util/visible.ts";
 
-/** As long as a load balancer needs that looks every two seconds. */
+/** Long enough for a load balancer that looks every two seconds. */
 const STOP_DELAY_MS = 5000;
 
 /** Where each gateway is, for the others: set by what runs it. */
 export const OWN_ADDRESS = "PLUGBOARD_ADDRESS";
 
-/** Those that any process has. */
+/** Variables that every process has anyway. */
 const SYSTEM = new Set([OWN_ADDRESS, "PATH", "HOME", "USER", "TMPDIR", "TZ", "LANG"]);
 
-/** References of these lead to something on the machine of a person. */
+/** Providers of secrets that are on the machine of a person. */
 const PERSONAL = new Set(["keyring", "op"]);
 
 export interface DeploymentPlan {
@@ -63,7 +63,7 @@ export interface PlanOptions {
   file: string;
   cwd: string;
   homedir: string;
-  /** Where the worker of a program is that says nothing itself, the first, second … of them. */
+  /** The address for the worker of a program whose entry names none; `index` counts these programs. */
   workerAt: (name: string, index: number) => { host: string; port: number };
 }
 
@@ -97,7 +97,7 @@ export async function planDeployment(options: PlanOptions): Promise<DeploymentPl
   };
 }
 
-/** The text with a worker for each program that says neither where nor how often it runs. */
+/** The text with a worker for each program whose entry does not say where it runs. */
 async function withWorkers(
   { file, cwd, homedir, workerAt }: PlanOptions,
   agentIds: readonly string[],
@@ -129,8 +129,8 @@ async function withWorkers(
 }
 
 /**
- * What workers are called, as a host can be. Servers whose names differ in nothing that a host can be called would share one:
- * calls of one would reach the other. So those after the first have a hash.
+ * Names for workers that are also names of hosts. Two servers whose names differ only in characters that a host's name cannot
+ * have would share a worker, and calls of one would reach the other. So all but the first of them get a hash.
  */
 class WorkerNames {
   readonly #taken = new Set<string>();
@@ -146,7 +146,7 @@ class WorkerNames {
   }
 }
 
-/** Listens where the others reach it. */
+/** The text with what several gateways need, unless it has that: where they listen, how the others reach each, `stopDelay`. */
 function asDeployed(text: string, settings: GatewaySettings): string {
   const { host, tls, behindProxy, shared } = settings;
   const port = portOf(settings);
@@ -173,7 +173,7 @@ function portOf({ port }: GatewaySettings): number {
   return port === 0 ? DEFAULT_PORT : port;
 }
 
-/** What is written into the files of a deployment is read by many. */
+/** Throws CONFIG_INVALID for a secret that is written out: many people read the files of a deployment. */
 function refuseValues(
   file: string,
   { shared }: GatewaySettings,
@@ -234,7 +234,7 @@ function workersOf(agents: readonly AgentConfig[]): WorkerPlan[] {
       if (worker === undefined || !enabled || !isRemote(target)) continue;
       const known = plans.get(target.url);
       if (known !== undefined && known.server !== name) throw oneForTwo(known.server, name);
-      // All agents that reach the same worker have the same one.
+      // Agents with the same worker.url share that worker.
       if (known !== undefined) continue;
       const at = addressOf(target.url);
       plans.set(target.url, {

@@ -1,5 +1,5 @@
 // One exchange of a caller's JWT for a token for an MCP server (RFC 8693): what is asked, which answers are believed, and
-// what a refusal means for who reads it.
+// what a refusal means for the person who reads it.
 
 import {
   type AuthorizationServerMetadata,
@@ -23,7 +23,7 @@ const USABLE: ReadonlySet<unknown> = new Set([`${TYPE}access_token`, `${TYPE}jwt
 const TOKEN = /^[\x21-\x7e]{1,16384}$/;
 const ERROR_CODE = /^[\w.:/-]{1,80}$/;
 const LONGEST_WORDS = 200;
-/** How long a token is used whose answer does not say. */
+/** How long a token is used if the answer does not say how long it is valid. */
 const UNSAID_SECONDS = 300;
 const REFUSALS: ReadonlySet<number> = new Set([400, 401, 403]);
 
@@ -121,7 +121,7 @@ export async function tryEndpoint(options: ExchangeOptions): Promise<void> {
   try {
     await exchange(options, { text: "", expiresAt: 0 });
   } catch (error) {
-    // It finds fault with the token that is missing, and with nothing that is there.
+    // Good: it misses the token, and finds fault with nothing else.
     if (!(error instanceof ExchangeFailure) || !error.isOfToken) throw error;
   }
 }
@@ -180,7 +180,7 @@ function tokenIn(server: string, answer: unknown, subject: SubjectToken): Exchan
   if (!isJsonObject(answer)) throw unusable("it is not a JSON object");
   const { access_token: text, token_type: type, issued_token_type: issued } = answer;
   if (typeof text !== "string" || !TOKEN.test(text)) throw unusable("it has no token for a header");
-  // Whoever answers with it makes us pass on what must not be passed on.
+  // Else the caller's JWT would go to the MCP server.
   if (text === subject.text) throw unusable("it gives back the caller's own token");
   if (typeof type !== "string" || !/^(?:bearer|n_a)$/i.test(type)) {
     throw unusable("the token is no bearer token");
@@ -222,7 +222,7 @@ function refusal(server: string, code: string, description: unknown): ExchangeFa
   return new ExchangeFailure(new PlugboardError("NEEDS_AUTH", message, details), true, code);
 }
 
-/** The authorization server does not do what it should. A cause that says where the mistake is stays what it is. */
+/** The authorization server does not do what it should. A cause with a code in KEPT is passed on as it is: it says more. */
 function fault(server: string, what: string, cause?: unknown, hint = TRY_LATER): ExchangeFailure {
   const known = cause === undefined ? undefined : toPlugboardError(cause, "NEEDS_AUTH");
   if (known !== undefined && KEPT.has(known.code)) return new ExchangeFailure(known, false);

@@ -1,5 +1,5 @@
-// A worker: the gateway that runs one server for all others, which reach it as an HTTP server with a token of its own. What
-// guards a call has done so where the call came in, so nothing is asked, counted or refused here a second time.
+// A worker: the gateway that runs one server for all others, which reach it as an HTTP server with a token of its own. Rules,
+// approval and limits apply where a call comes in, so a worker asks, counts and refuses nothing a second time.
 
 import { resolveValue } from "../config/resolve.ts";
 import { type AgentConfig, OWN_NAMES } from "../types/agent-config.ts";
@@ -74,7 +74,7 @@ export function workerAgent(agent: AgentConfig, name: string): AgentConfig {
         ...kept,
         target: process,
         protocol,
-        // Whether it may is decided where the question arrives.
+        // The gateway that gets the question decides whether the server may ask it.
         ...(sampling && { sampling: "allow" }),
       },
     ],
@@ -121,7 +121,7 @@ export interface WorkerStateOptions extends AgentSecretsOptions {
   stateDir: string;
 }
 
-/** In files, since nothing of it is shared. Rejects if the token cannot be had, or is none. */
+/** In files, since nothing of it is shared. Rejects if the token cannot be resolved, or could not be a bearer token. */
 export async function openWorkerState(options: WorkerStateOptions): Promise<SharedState> {
   const { server, stateDir, env, clock, logger } = options;
   const secrets = new AgentSecrets(options);

@@ -274,7 +274,7 @@ export class PeopleSignIn {
     return agent.signInBoard(admitted);
   }
 
-  /** Into the browser. */
+  /** In a cookie of the browser. */
   #remember(state: string, value: JsonObject, reply: ServerResponse): void {
     const { sealer, clock, url } = this.#options;
     const until = clock.now() + SIGN_IN_MS;
@@ -295,7 +295,7 @@ export class PeopleSignIn {
     if (value === undefined || gateway !== url() || !isSameSecret(begun, state)) throw notBegun();
     if (typeof until !== "number" || until <= clock.now()) throw notBegun();
     this.#count(request);
-    // For two requests at a time, and at two gateways, too.
+    // Shared, so that of two requests at once, even at two gateways, one goes on.
     if (!(await shared.sessions.claim(state, until))) throw notBegun();
     return { value, forget: this.#cookie(state, "", 0) };
   }
@@ -320,7 +320,7 @@ export class PeopleSignIn {
     return this.#options.random(BYTES).toString("base64url");
   }
 
-  /** A page of another site could send somebody's browser on with its own token, and get what they sign in to. */
+  /** A page of another site could send this form with a token of its own, and the visitor would sign in for that token's owner. */
   #requireOwnForm({ headers }: IncomingMessage): void {
     const { origin, "sec-fetch-site": site } = headers;
     const isOwn =
@@ -364,7 +364,7 @@ function callerIn(value: unknown): Caller | undefined {
 
 type Begun = Parameters<ReturnType<typeof signInsOf>["finish"]>[1];
 
-/** It was sealed by us; another version of us may have sealed something else. */
+/** This gateway or another one has sealed it, but perhaps another version. */
 function begunIn(value: unknown): Begun | undefined {
   if (!isJsonObject(value)) return undefined;
   const { issuer, redirectUri, state, codeVerifier, scope } = value;

@@ -1,5 +1,5 @@
-// How many calls each caller may make: in a minute, on a day, at a time. That of a token comes first, then that of the agent, then
-// that of everybody.
+// How many calls each caller may make: in a minute, on a day, at a time. The quota of a token takes
+// the place of the agent's, and that the place of the one for everybody.
 
 import type { CountCall, CountedCall } from "../endpoint/context.ts";
 import { type Caller, type CallQuota, DEFAULT_TOKEN_CALLER } from "../../core/types/caller.ts";

@@ -1,5 +1,5 @@
-// What sign-ins produce, in PostgreSQL and encrypted. What is stored is compared and set by its encrypted text, which is another
-// one each time. A lease is a row that its holder renews; the engine's clock decides when it ends.
+// What sign-ins produce, in PostgreSQL and encrypted. A document is replaced by compare and set on its encrypted text, which
+// differs each time. A lease is a row that its holder renews; the engine's clock decides when it ends.
 
 import { randomUUID } from "node:crypto";
 import { isJsonObject, type JsonObject, tryParseJson } from "../../types/json.ts";

@@ -20,9 +20,9 @@ const RETRY_MS = 1000;
 const DEFAULT_PORT = 6379;
 const DEFAULT_SENTINEL_PORT = 26_379;
 
-/** In a cluster, all are in one place: a call takes from several in one step. */
+/** Begins the keys of buckets. In a cluster the braces keep all of them on one node: a call takes from several in one step. */
 const PREFIX = "{plugboard}:limit:";
-/** Is taken from to see whether it answers and can be written to; that it refuses is an answer. */
+/** A bucket to see whether Valkey answers and can be written to. If it refuses, it has answered. */
 const PROBE = { key: "probe", perMinute: 1 };
 
 /**
@@ -89,7 +89,7 @@ end
 return 0
 `;
 
-/** In a cluster, too. */
+/** Begins the keys that hold the calls under way. In a cluster they are where the limits are. */
 const PLACES = "{plugboard}:places:";
 /** How long a place is taken without a sign of life. */
 const PLACE_MS = 30_000;
@@ -165,7 +165,7 @@ export class ValkeyLimits implements Limits {
   /** Why no connection can be made: those who wait for one are told only that there is none. */
   #cause: unknown;
   #isClosed = false;
-  /** Who is where, of this process. */
+  /** The places that calls of this process have: by the name of each, its key. */
   readonly #inside = new Map<string, string>();
   #renewer: Timer | undefined;
 

@@ -51,7 +51,7 @@ const MOST_CONNECTIONS = 5;
 const IDLE_MS = 30_000;
 const DEFAULT_PORT = 5432;
 
-/** All who use the engine for something hear it by this name. */
+/** Everybody who uses the database hears notifications by the name of their channel. */
 const CHANNEL = "plugboard";
 
 export class Postgres {

@@ -1,6 +1,6 @@
 // What has changed, by topic: a number for each in PostgreSQL, which grows with every change. A notification tells the others
-// at once; within a second everybody compares the numbers, so that one that was lost costs a second. With the same query a
-// replica says that it lives and what it runs with, and learns of the others.
+// at once. Everybody also compares the numbers within a second (a beat), so that a lost notification costs a second. With the
+// same query a replica says that it lives and what it runs with, and learns of the others.
 
 import { createHmac } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
@@ -9,17 +9,17 @@ import type { Invalidation, Replica, Replicas, Topic } from "../../types/shared-
 import type { Clock, Timer } from "../../../util/clock.ts";
 import { notification, type Postgres, type Row } from "./postgres.ts";
 
-/** With what only the stores listen to. */
+/** The topics of the port, and those that only the stores in this folder listen to. */
 export type EngineTopic = Topic | "tokens" | "sessions" | "seal keys";
 
 /** With the time that the query takes, less than a second. */
 const BEAT_MS = 750;
-/** After this long without a beat, a replica is gone. Also in SQL, for whoever asks about another replica. */
+/** In SQL: a replica is gone after this long without a beat. */
 export const ALIVE = "seen > now() - interval '15 seconds'";
 
 /**
- * How long one still counts that has stopped to beat. After PostgreSQL was away, whoever beats first must not take the
- * others for gone.
+ * How long a replica still counts here after the engine has called it gone. After PostgreSQL was away, whoever beats first
+ * must not take the others for gone.
  */
 const FORGET_MS = 5000;
 const SALT = "select salt from plugboard_salt";
@@ -243,12 +243,12 @@ function tell(subscription: Subscription, isBehind: boolean): Promise<unknown> {
   return told;
 }
 
-/** Who writes to the table could have requests sent anywhere; what is no address at all would end the process that tries. */
+/** Whoever can write to the table decides where requests are sent. A text that is no address would end the process that tries it. */
 function isWebAddress(url: string): boolean {
   return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
 }
 
-/** Another version may have written it, which has no name yet. */
+/** An earlier version may have written it, without a name. */
 function readReplica(value: unknown): Replica | undefined {
   if (!isJsonObject(value) || typeof value["id"] !== "string") return undefined;
   const { id, name, url, configuration } = value;

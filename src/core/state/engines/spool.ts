@@ -1,5 +1,5 @@
-// Where the lines of an audit go first: files on this machine, which are written like those of an audit without engines. A line
-// has its id by its place there, so that one that is sent again is known to be the same.
+// Where the lines of an audit go first: files on this machine, which are written like those of an audit without engines. A
+// line's id is made of its time and its place there, so that PostgreSQL stores it once, even if it is sent twice.
 
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";

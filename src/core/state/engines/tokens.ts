@@ -59,7 +59,7 @@ export class TokenRows implements TokenStore {
   constructor(options: TokenRowsOptions) {
     this.#options = options;
     this.defaultFile = join(options.stateDir, "gateway", "token");
-    // Rejected: the next beat finds that they are still to be read.
+    // If this rejects, the next beat reads them again.
     options.revisions.subscribe("tokens", () => this.#read());
   }
 

@@ -61,7 +61,7 @@ function differing(replicas: readonly Replica[]): string[] {
   ];
 }
 
-/** Then a request for one of them reaches the other. */
+/** With the same URL, a request for one of them reaches the other. */
 function sharedUrls(replicas: readonly Replica[]): string[] {
   const urls = replicas.flatMap(({ url }) => url ?? []);
   const twice = new Set(urls.filter((url, at) => urls.indexOf(url) !== at));

@@ -1,6 +1,6 @@
 // The way from this gateway to the others that share its state. A request whose session has its servers elsewhere, or that
 // answers what another gateway has asked, is sent there: over one hop, signed, and once, since nobody knows whether a call
-// ran that was sent. Its answer comes back as it is made, streams too, and whoever hangs up is heard at the other end.
+// that was sent has run. Its answer comes back as it is made, streams too, and whoever hangs up is heard at the other end.
 
 import { createReadStream } from "node:fs";
 import {
@@ -45,7 +45,7 @@ import {
 
 /** How long another gateway may take to accept a connection. */
 const CONNECT_MS = 3000;
-/** Less than the others keep a connection on which nothing comes: a request must not meet its end. */
+/** Shorter than the others keep an idle connection, so that no request is sent on one that they are closing. */
 const IDLE_MS = 30_000;
 /** One caller or visitor has a quarter of them. */
 const MOST_CONNECTIONS = 1024;
@@ -230,7 +230,7 @@ export class OtherReplicas implements Elsewhere, PageElsewhere {
   /** Whoever forges one learns nothing but that; the other gateway reads the reason. */
   #notTaken(why: string): Refusal {
     const message = `a request in another gateway's name is refused: ${why}`;
-    // Anybody can make it say so.
+    // Once: anybody can send such a request.
     if (!this.#said.has(message)) this.#options.logger.warn(message);
     this.#said.add(message);
     return refusal(403, NOT_FORWARDED, { [FORWARD_HEADER]: why });
@@ -248,13 +248,13 @@ export class OtherReplicas implements Elsewhere, PageElsewhere {
     this.#agents.https.destroy();
   }
 
-  /** Of the others that can be reached. */
+  /** The URLs of the other gateways that can be reached. */
   #urls(): string[] {
     const urls = this.#options.replicas.list().flatMap(({ url }) => url ?? []);
     return [...new Set(urls)].filter((url) => url !== this.home);
   }
 
-  /** Of another one that can be reached. */
+  /** The URL of the other gateway with this tag, if it can be reached. */
   #homeOf(tag: string): string | undefined {
     return this.#urls().find((url) => tagOf(url) === tag);
   }
@@ -282,7 +282,7 @@ export class OtherReplicas implements Elsewhere, PageElsewhere {
   #send(home: string, outgoing: Outgoing): Promise<Passing> {
     const { request: from, by, whose, body, reply } = outgoing;
     const { signatures } = this.#options;
-    // Nobody waits for a connection that others keep: most of what is sent here is open for long.
+    // Refused rather than kept waiting: most of what is sent here stays open for long.
     if (this.#places.take(whose) !== undefined) {
       outgoing.unanswered("too many");
       return Promise.resolve(ANSWERED);

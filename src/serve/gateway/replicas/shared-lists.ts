@@ -1,5 +1,5 @@
-// Lists of servers that several gateways reach: what one of them sees change, all ask for anew, so that the clients of all of
-// them hear of it.
+// Lists of servers that several gateways reach. When one gateway sees a list change, the others ask for it anew, so that their
+// clients hear of it too.
 
 import { serversOf } from "../../../core/board/board.ts";
 import type { Board } from "../../../core/types/board.ts";
@@ -7,8 +7,9 @@ import type { Invalidation } from "../../../core/types/shared-state.ts";
 import { type Clock, type Timer, within } from "../../../util/clock.ts";
 
 /**
- * What follows from a message is no news for the others: a server may give everybody another list, every time. Tools are
- * listed at once, unless a server is slow; resources and prompts within this time.
+ * A change that is found because another gateway has told of one is not told again: a server that gives another list every
+ * time would keep the gateways telling each other. Tools are listed at once, unless a server is slow; resources and prompts
+ * within this time.
  */
 const FOLLOWS_MS = 2000;
 /** Lists change in bursts. */
@@ -67,7 +68,7 @@ export class SharedLists {
     this.#listing += 1;
     this.#following += 1;
     const listed = [...this.#boards].map((board) => serversOf(board).listAgain());
-    // What other servers change meanwhile is not told, so a slow one must not keep it back for longer.
+    // Changes of other servers are not told meanwhile, so a slow server must not keep them back for longer.
     await within(this.#options.clock, FOLLOWS_MS, Promise.allSettled(listed));
     this.#listing -= 1;
     this.#options.clock.later(FOLLOWS_MS, () => {

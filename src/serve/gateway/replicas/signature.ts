@@ -48,7 +48,7 @@ export interface SignedRequest {
   headers: IncomingHttpHeaders;
 }
 
-/** For whom it is made, as the gateway knows that has let them in. */
+/** For whom the request is made, as the gateway that has let them in knows it. */
 export interface ForwardedFor {
   /** Absent: whoever answers finds out, by the request's cookie. */
   caller?: Caller;
@@ -72,9 +72,9 @@ export interface SignaturesOptions {
 export class Signatures {
   readonly #options: SignaturesOptions;
   readonly #derived = new WeakMap<SealKey["key"], Buffer>();
-  /** Those that were used, until they end: of this half minute, and of the one before. */
+  /** The nonces that were used, until their signatures end: of this minute, and of the one before. */
   #used = { since: 0, now: new Set<string>(), before: new Set<string>() };
-  /** Nobody knows what was used before. */
+  /** When this gateway began. It does not know which signatures were used before. */
   readonly #begun: number;
 
   constructor(options: SignaturesOptions) {
@@ -140,7 +140,7 @@ export class Signatures {
 
   #isFirst(nonce: string, now: number): boolean {
     const { since, now: latest } = this.#used;
-    // One that is from the future is valid for twice as long.
+    // A signature of a machine whose clock is ahead is valid for up to twice as long.
     if (now - since > 2 * VALID_MS) {
       this.#used = { since: now, now: new Set(), before: latest };
     }
