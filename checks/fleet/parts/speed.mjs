@@ -24,11 +24,17 @@ export async function latencyBound(rig, { seconds }) {
   const memory = fleets.all.map(({ fleet }) => fleet.memory());
   const stored = await fleets.stored();
   await fleets.close();
+  const apart = await openFleets(rig, [1, 4], { toolMs: 50, isShared: false });
+  const [oneApart, fourApart] = await measure(apart, seconds(7));
+  await apart.close();
   const [one, , four] = found;
   return [
     atLeast("calls a second with four, to those with one", four.rate / one.rate, 3.8),
     none("calls without a result", countOf(fleets.lost), sayFailures(fleets.lost)),
     ...found.map((each, at) => ({ note: `${inWords(each)}, ${memory[at]} MB of memory each` })),
+    {
+      note: `gateways that share nothing, without a balancer: ${(fourApart.rate / oneApart.rate).toFixed(2)} times the calls a second with four`,
+    },
     { note: stored },
   ];
 }
