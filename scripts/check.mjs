@@ -1,6 +1,7 @@
 // Everything that is checked besides running the tests: `npm run check`, after a build. The checks do not
 // depend on each other, so as many run at a time as there are cores. A check that fails has its output printed
-// under its name, and the exit code is 1.
+// under its name, and the exit code is 1. With `--with <command …>` that command runs meanwhile and fails it too:
+// tests wait more than they work, so the checks, one at a time then, cost them little.
 
 import { spawn } from "node:child_process";
 import { availableParallelism } from "node:os";
@@ -11,6 +12,7 @@ const CHECKS = ["lint", "package:check", "typecheck", "deadcode", "format:check"
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const windows = process.platform === "win32";
+const beside = process.argv[2] === "--with" ? process.argv.slice(3) : undefined;
 
 /** Resolves to whether it passed. */
 async function check(name) {
@@ -38,6 +40,18 @@ async function check(name) {
   return passed;
 }
 
+/** Resolves to whether it passed. Its words come as it says them. */
+function runBeside([command, ...args]) {
+  const child = spawn(command, args, { cwd: root, shell: windows, stdio: "inherit" });
+  return new Promise((resolve) => {
+    child.on("error", (error) => {
+      console.error(String(error));
+      resolve(false);
+    });
+    child.on("close", (code) => resolve(code === 0));
+  });
+}
+
 const waiting = [...CHECKS];
 const failed = [];
 
@@ -47,7 +61,12 @@ async function work() {
   }
 }
 
-await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) }, work));
+const workers = beside === undefined ? Math.max(2, availableParallelism()) : 1;
+const [isPassed] = await Promise.all([
+  beside === undefined ? true : runBeside(beside),
+  ...Array.from({ length: workers }, work),
+]);
+if (!isPassed) failed.push(beside.join(" "));
 if (failed.length > 0) {
   console.error(`failed: ${failed.join(", ")}`);
   process.exitCode = 1;
