@@ -2,8 +2,7 @@
 // configuration says.
 
 import { toYaml, type YamlValue } from "../../util/yaml.ts";
-import type { DeploymentFile } from "./deploy.ts";
-import { type DeploymentPlan, OWN_ADDRESS, type WorkerPlan } from "./plan.ts";
+import { type DeploymentFile, type DeploymentPlan, OWN_ADDRESS, workerArguments } from "./plan.ts";
 
 const GATEWAYS = ["gateway-1", "gateway-2"];
 const HOME = "/var/lib/plugboard";
@@ -19,7 +18,7 @@ export function composeFiles(plan: DeploymentPlan, image: string): DeploymentFil
   const ofWorkers = workers.map((worker) => {
     const { host: name, variables } = worker;
     // Compose puts variables in place of `$NAME`.
-    const args = workerArgs(worker).map((each) => each.replaceAll("$", () => "$$"));
+    const args = workerArguments(worker).map((each) => each.replaceAll("$", () => "$$"));
     return [name, container({ name, args, image, variables })] as const;
   });
   const names = [...GATEWAYS, ...workers.map(({ host }) => host)];
@@ -45,19 +44,6 @@ export function composeFiles(plan: DeploymentPlan, image: string): DeploymentFil
     { path: "compose.yaml", text: `${head.join("\n")}\n${toYaml(value)}` },
     { path: "haproxy.cfg", text: haproxyConfig(GATEWAYS, port, BALANCER_PORT) },
     { path: "plugboard.json", text: plan.config },
-  ];
-}
-
-function workerArgs({ server, agent, port }: WorkerPlan): string[] {
-  return [
-    "up",
-    "--only",
-    server,
-    "--host",
-    "0.0.0.0",
-    "--port",
-    String(port),
-    ...(agent === undefined ? [] : ["--agent", agent]),
   ];
 }
 

@@ -13,14 +13,13 @@ import { findSource } from "../find-source.ts";
 import type { DeployRequest } from "./command.ts";
 import { composeFiles } from "./compose.ts";
 import { kustomizeFiles } from "./kustomize.ts";
-import { type DeploymentPlan, planDeployment, type PlanOptions } from "./plan.ts";
+import {
+  type DeploymentFile,
+  type DeploymentPlan,
+  planDeployment,
+  type PlanOptions,
+} from "./plan.ts";
 import { systemdFiles } from "./systemd.ts";
-
-export interface DeploymentFile {
-  /** Within the directory. */
-  path: string;
-  text: string;
-}
 
 /** Begins every file of this command; plugboard.json too, since it is JSON5. */
 const MARK = /^(?:#|\/\/) Written by `plugboard deploy /;

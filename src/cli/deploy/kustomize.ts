@@ -1,8 +1,13 @@
 // A deployment for Kubernetes, as a base for Kustomize. Names have no prefix of a namespace: `namespace:` in your overlay sets it.
 
 import { toYaml, type YamlValue } from "../../util/yaml.ts";
-import type { DeploymentFile } from "./deploy.ts";
-import { type DeploymentPlan, OWN_ADDRESS, type WorkerPlan } from "./plan.ts";
+import {
+  type DeploymentFile,
+  type DeploymentPlan,
+  OWN_ADDRESS,
+  workerArguments,
+  type WorkerPlan,
+} from "./plan.ts";
 
 const NAME = "plugboard";
 const HOME = "/var/lib/plugboard";
@@ -107,18 +112,9 @@ function gatewayDeployment(plan: DeploymentPlan, image: string): Manifest {
 }
 
 function workerDeployment(worker: WorkerPlan, plan: DeploymentPlan, image: string): Manifest {
-  const { server, agent, port, variables } = worker;
-  const args = [
-    "up",
-    "--only",
-    server,
-    "--host",
-    "0.0.0.0",
-    "--port",
-    String(port),
-    ...(agent === undefined ? [] : ["--agent", agent]),
-    // Kubernetes puts variables in place of `$(NAME)`.
-  ].map((each) => each.replaceAll("$", () => "$$"));
+  const { port, variables } = worker;
+  // Kubernetes puts variables in place of `$(NAME)`.
+  const args = workerArguments(worker).map((each) => each.replaceAll("$", () => "$$"));
   const name = nameOf(worker);
   return {
     apiVersion: "apps/v1",

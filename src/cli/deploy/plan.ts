@@ -59,12 +59,24 @@ export interface WorkerPlan {
   variables: readonly string[];
 }
 
+export interface DeploymentFile {
+  /** Within the directory. */
+  path: string;
+  text: string;
+}
+
 export interface PlanOptions {
   file: string;
   cwd: string;
   homedir: string;
   /** The address for the worker of a program whose entry names none; `index` counts these programs. */
   workerAt: (name: string, index: number) => { host: string; port: number };
+}
+
+/** What runs the worker, after `plugboard`. */
+export function workerArguments({ server, agent, port }: WorkerPlan): string[] {
+  const of = agent === undefined ? [] : ["--agent", agent];
+  return ["up", "--only", server, "--host", "0.0.0.0", "--port", String(port), ...of];
 }
 
 /** Rejects with CONFIG_INVALID if the file cannot be deployed, and says why. */

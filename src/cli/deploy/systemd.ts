@@ -1,7 +1,6 @@
 // A deployment as units of systemd: the same gateway on every machine, and the workers on one of them.
 
-import type { DeploymentFile } from "./deploy.ts";
-import { type DeploymentPlan, OWN_ADDRESS, type WorkerPlan } from "./plan.ts";
+import { type DeploymentFile, type DeploymentPlan, OWN_ADDRESS, workerArguments } from "./plan.ts";
 
 export function systemdFiles(plan: DeploymentPlan): DeploymentFile[] {
   return [
@@ -19,7 +18,7 @@ export function systemdFiles(plan: DeploymentPlan): DeploymentFile[] {
           text: unit({
             about: `Plugboard worker of ${described(worker.server)}`,
             state: name,
-            args: argsOf(worker),
+            args: workerArguments(worker).map(word).join(" "),
           }),
         },
         { path: `${name}.environment`, text: environment(worker.variables) },
@@ -31,11 +30,6 @@ export function systemdFiles(plan: DeploymentPlan): DeploymentFile[] {
 /** `%` begins what systemd puts in its place, and a backslash at the end takes the next line along. */
 function described(text: string): string {
   return text.replaceAll("%", "%%").replaceAll("\\", "/");
-}
-
-function argsOf({ server, agent, port }: WorkerPlan): string {
-  const of = agent === undefined ? "" : ` --agent ${word(agent)}`;
-  return `up --only ${word(server)} --host 0.0.0.0 --port ${port}${of}`;
 }
 
 /** As systemd reads a word: quotes, and `%` and `$` stand for themselves only if they are doubled. */
