@@ -29,8 +29,8 @@ export function workerServer({ servers, file }: AgentConfig, name: string): Work
     const known = servers.filter(isWorker).map((each) => each.name);
     const hint =
       known.length === 0
-        ? 'a server with "worker": { "url", "token" } can be run so; docs/fleet.md says how'
-        : `those that can be run so: ${known.join(", ")}`;
+        ? 'a server with "worker": { "url", "token" } can be run by itself; docs/fleet.md says how'
+        : `those that can be run by themselves: ${known.join(", ")}`;
     throw new PlugboardError("CONFIG_INVALID", `${where} has no server '${name}'`, { hint });
   }
   if (!isWorker(server)) {
