@@ -64,7 +64,7 @@ export interface CreateServerContext extends Pick<SupervisorOptions, "onState" |
 export function createServer(
   configured: ServerDefinition,
   cwd: string,
-  { tools: cached, listedElsewhere, reached, failed }: RememberedServer,
+  { tools: cached, listedElsewhere, reached, lastStart }: RememberedServer,
   context: CreateServerContext,
   after?: Promise<void>,
 ): ServerEntry {
@@ -132,8 +132,9 @@ export function createServer(
     clock,
     random,
     logger,
-    failed,
-    skipFailed: options.skipFailed,
+    failed: lastStart?.error,
+    // One that was late may be ready by now, had somebody waited.
+    skipFailed: options.skipFailed && lastStart?.kind === "failed",
     after,
     onState: (state, previous) => {
       tap.state(state);

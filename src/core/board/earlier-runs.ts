@@ -8,7 +8,7 @@ import {
   type Reached,
 } from "../catalog/catalog-cache.ts";
 import type { BoardOptions } from "../types/board-options.ts";
-import type { PlugboardError } from "../types/errors.ts";
+import { PlugboardError } from "../types/errors.ts";
 import type { JsonObject } from "../types/json.ts";
 import type { Logger } from "../types/logger.ts";
 import type { ServerDefinition } from "../types/server-definition.ts";
@@ -16,17 +16,24 @@ import type { ServerState } from "../types/server-state.ts";
 import type { ToolDefinition } from "../types/tool.ts";
 import { toolWithoutSecrets } from "../types/without-secrets.ts";
 import type { Redactor } from "../redaction/redactor.ts";
-import type { Clock } from "../../util/clock.ts";
+import type { Clock, Timer } from "../../util/clock.ts";
 import { reasonOf } from "../../util/system-problem.ts";
-import { failureKey, RecentFailures } from "./recent-failures.ts";
+import { duration } from "../../util/text.ts";
+import { failureKey, RecentFailures, type RecentStart } from "./recent-failures.ts";
+
+/**
+ * A server that has not answered for so long is noted as late while it still starts: whoever started it may be gone, or killed,
+ * before it fails. A client's list waits for a server that nobody has ever listed, and must not do so in every session.
+ */
+const LATE_MS = 5000;
 
 export interface RememberedServer {
   tools?: CachedTools;
   /** What it has listed for other capabilities, if it was never asked with those that it would be told now. */
   listedElsewhere?: CachedTools;
   reached?: Reached;
-  /** Why its last start failed, a few minutes ago. */
-  failed?: PlugboardError;
+  /** What became of its last start, a few minutes ago, if it was not ready. */
+  lastStart?: RecentStart;
 }
 
 export interface EarlierRunsOptions {
@@ -54,11 +61,11 @@ export class EarlierRuns {
     cwd: string,
     capabilities: JsonObject,
   ): Promise<RememberedServer> {
-    const [known, failed] = await Promise.all([
+    const [known, lastStart] = await Promise.all([
       this.#readCache(definitionHash(definition, cwd), capabilities),
-      this.#readFailure(definition, cwd),
+      this.#readLastStart(definition, cwd),
     ]);
-    return { ...known, failed };
+    return { ...known, lastStart };
   }
 
   /** Does not reject: without the cache, only the next start takes longer. */
@@ -72,21 +79,49 @@ export class EarlierRuns {
   }
 
   /**
-   * Records whether a start has failed. An error that comes at once and stays (a missing command) is not recorded,
-   * since nobody waits for it; nor is a secret that could not be had, which you may have unlocked since. Does not
-   * reject.
+   * Records how the starts of one server go, by its states. An error that comes at once and stays (a missing command) is not
+   * recorded, since nobody waits for it; nor is a secret that could not be had, which you may have unlocked since. Nor is a
+   * package late that is still being installed. `inBackground` gets what is to be waited for at the end, and does not reject.
    */
-  async saveStart(definition: ServerDefinition, cwd: string, state: ServerState): Promise<void> {
+  followStarts(
+    definition: ServerDefinition,
+    cwd: string,
+    inBackground: (task: Promise<void>) => void,
+  ): (state: ServerState, previous: ServerState) => void {
+    let timer: Timer | undefined;
+    let isNoted = false;
+    let written = Promise.resolve();
+    /** One after another: a note must not outlive the start that it is about. */
+    const write = (start: RecentStart | undefined): void => {
+      isNoted = start !== undefined;
+      written = written.then(() => this.#writeStart(definition, cwd, start));
+      inBackground(written);
+    };
+    return (state, previous) => {
+      timer?.cancel();
+      if (state.kind === "starting") {
+        const isInstalling = state.installer !== undefined;
+        if (isInstalling && isNoted) write(undefined);
+        if (!isInstalling) timer = this.#options.clock.later(LATE_MS, () => write(LATE));
+      } else if (previous.kind === "starting") {
+        if (state.kind === "ready") write(undefined);
+        else if ("error" in state) write(failureOf(state.error));
+      }
+    };
+  }
+
+  async #writeStart(
+    definition: ServerDefinition,
+    cwd: string,
+    start: RecentStart | undefined,
+  ): Promise<void> {
     const { redactor } = this.#options;
-    const failure = "error" in state ? state.error : undefined;
-    const isPassing = failure?.permanent === false && failure.code !== "SECRET_UNAVAILABLE";
-    const error = isPassing ? failure : undefined;
-    if (error === undefined && state.kind !== "ready") return;
     const key = this.#failureKey(definition, cwd);
     if (key === undefined) return;
     try {
-      if (error === undefined) return await this.#failures.forget(key);
-      await this.#failures.record(key, {
+      if (start === undefined) return await this.#failures.forget(key);
+      const { kind, error } = start;
+      await this.#failures.record(key, kind, {
         code: error.code,
         message: redactor.text(error.message),
         hint: error.hint && redactor.text(error.hint),
@@ -128,10 +163,10 @@ export class EarlierRuns {
     };
   }
 
-  async #readFailure(
+  async #readLastStart(
     definition: ServerDefinition,
     cwd: string,
-  ): Promise<PlugboardError | undefined> {
+  ): Promise<RecentStart | undefined> {
     const key = this.#failureKey(definition, cwd);
     return key === undefined ? undefined : this.#failures.read(key);
   }
@@ -139,6 +174,16 @@ export class EarlierRuns {
   #failureKey(definition: ServerDefinition, cwd: string): string | undefined {
     return failureKey(definition, cwd, this.#options.options.env ?? process.env);
   }
+}
+
+const LATE: RecentStart = {
+  kind: "late",
+  error: new PlugboardError("TIMEOUT", `it had not answered after ${duration(LATE_MS)}`),
+};
+
+function failureOf(error: PlugboardError): RecentStart | undefined {
+  const isPassing = !error.permanent && error.code !== "SECRET_UNAVAILABLE";
+  return isPassing ? { kind: "failed", error } : undefined;
 }
 
 /**

@@ -1,5 +1,5 @@
-// Remembers on disk which servers could not be started in the last minutes, so that a command that lists what
-// all servers have does not wait for a dead one every time. A server is known by a hash of its definition and of
+// Remembers on disk which servers could not be started in the last minutes, or were late, so that a command that lists what
+// all servers have, and a client that lists them, do not wait for a dead one every time. A server is known by a hash of its definition and of
 // the values of its variables: change either, and its failure is forgotten.
 
 import { createHash } from "node:crypto";
@@ -20,6 +20,12 @@ const MAX_BYTES = 64 * 1024;
 /** How long a failure is remembered. */
 const RECENT_MS = 5 * 60_000;
 
+/** `late`: it had not answered yet, and nobody knows how that start ended. */
+export interface RecentStart {
+  kind: "failed" | "late";
+  error: PlugboardError;
+}
+
 export class RecentFailures {
   readonly #directory: string;
   readonly #clock: Clock;
@@ -29,8 +35,8 @@ export class RecentFailures {
     this.#clock = clock;
   }
 
-  /** The error of the last start, if that was a few minutes ago; its message says when. */
-  async read(key: string): Promise<PlugboardError | undefined> {
+  /** What became of the last start, if that was a few minutes ago; the message of its error says when. */
+  async read(key: string): Promise<RecentStart | undefined> {
     const value = await readJsonFile(this.#path(key), MAX_BYTES);
     if (!isJsonObject(value) || value.format !== FORMAT) return undefined;
     const { failedAt, code, message, hint, quote, isHintQuoted } = value;
@@ -38,22 +44,24 @@ export class RecentFailures {
     if (typeof message !== "string") return undefined;
     const age = this.#clock.now() - failedAt;
     if (!(age >= 0 && age < RECENT_MS)) return undefined;
-    return new PlugboardError(code as ErrorCode, `${message}; tried ${ago(age)}`, {
+    const error = new PlugboardError(code as ErrorCode, `${message}; tried ${ago(age)}`, {
       hint: typeof hint === "string" ? hint : undefined,
       quote: typeof quote === "string" ? quote : undefined,
       isHintQuoted: isHintQuoted === true,
     });
+    return { kind: value.kind === "late" ? "late" : "failed", error };
   }
 
   /** `error` must not contain secrets. Also deletes what is too old to count. */
   async record(
     key: string,
+    kind: RecentStart["kind"],
     error: Pick<PlugboardError, "code" | "message" | "hint" | "quote" | "isHintQuoted">,
   ): Promise<void> {
     const failedAt = this.#clock.now();
     const { code, message, hint, quote, isHintQuoted } = error;
     const failure = { code, message, hint, quote, isHintQuoted };
-    await writeJsonFile(this.#path(key), { format: FORMAT, failedAt, ...failure });
+    await writeJsonFile(this.#path(key), { format: FORMAT, kind, failedAt, ...failure });
     for (const name of await readdir(this.#directory)) {
       const path = join(this.#directory, name);
       const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: failedAt }));

@@ -558,14 +558,14 @@ export class ServerSet {
     agent: AgentConfig,
     after?: Promise<void>,
   ): ServerEntry {
-    const earlier = this.#earlierOf(definition);
+    const follow = this.#earlierOf(definition)?.followStarts(definition, cwd, (task) =>
+      this.inBackground(task),
+    );
     const context: CreateServerContext = {
       ...this.#options,
       agent,
       onState: (state, previous) => {
-        if (earlier !== undefined && previous.kind === "starting") {
-          this.inBackground(earlier.saveStart(definition, cwd, state));
-        }
+        follow?.(state, previous);
         // A removed server is not reported: another server may have its name by now.
         if (this.isOwn(entry)) this.events.emit("state", { entry, state, previous });
       },

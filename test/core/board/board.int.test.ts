@@ -531,6 +531,25 @@ describe("the catalog cache", () => {
     });
   });
 
+  it("a server that hangs is known as late to the next run, which tries it again all the same", async () => {
+    const stateDir = temporaryDirectory();
+    const servers = { hangs: fixture("never-initialize") };
+    const clock = new MovableClock();
+    const options = { stateDir, logger: recordingLogger(), clock };
+    const first = await open(servers, { ...options, start: "none" });
+    const attempt = first.restart("hangs");
+    await expect.poll(() => statusOf(first, "hangs").state.kind).toBe("starting");
+    clock.forward(6000);
+    const notes = () => readdir(join(stateDir, "failures")).catch(() => []);
+    await expect.poll(notes).toHaveLength(1);
+    await Promise.all([first.close(), attempt]);
+    const next = await open(servers, { ...options, start: "none", skipFailed: true });
+    expect(statusOf(next, "hangs")).toMatchObject({
+      state: { kind: "idle" },
+      lastError: expect.stringMatching(/^it had not answered after 5 s; tried /) as string,
+    });
+  });
+
   it("nothing is written without a stateDir, and one that cannot be written is only a warning, once", async () => {
     const logger = recordingLogger();
     const servers = { echo: fixture("echo"), other: fixture("echo") };

@@ -26,10 +26,11 @@ describe("a failed start", () => {
     [MINUTE, "60 s ago"],
     [5 * MINUTE - 1, "5 min ago"],
   ])("is known to other processes after %i ms", async (age, when) => {
-    await new RecentFailures(stateDir, clock).record("key", error);
+    await new RecentFailures(stateDir, clock).record("key", "failed", error);
     now += age;
     const known = await new RecentFailures(stateDir, clock).read("key");
-    expect(known).toMatchObject({
+    expect(known?.kind).toBe("failed");
+    expect(known?.error).toMatchObject({
       code: "TIMEOUT",
       message: `no answer; tried ${when}`,
       hint: "wait",
@@ -41,15 +42,15 @@ describe("a failed start", () => {
     ["when the clock has been set back", -1],
   ])("is forgotten %s", async (_, age) => {
     const failures = new RecentFailures(stateDir, clock);
-    await failures.record("key", error);
+    await failures.record("key", "failed", error);
     now += age;
     expect(await failures.read("key")).toBeUndefined();
   });
 
   it("is forgotten when the server has started, and only that server's", async () => {
     const failures = new RecentFailures(stateDir, clock);
-    await failures.record("one", error);
-    await failures.record("two", error);
+    await failures.record("one", "failed", error);
+    await failures.record("two", "failed", error);
     await failures.forget("one");
     await failures.forget("never-failed");
     expect(await failures.read("one")).toBeUndefined();
@@ -58,10 +59,10 @@ describe("a failed start", () => {
 
   it("takes the files of older ones with it", async () => {
     const failures = new RecentFailures(stateDir, clock);
-    await failures.record("old", error);
+    await failures.record("old", "failed", error);
     const past = new Date(now - 6 * MINUTE);
     await utimes(join(stateDir, "failures", "old.json"), past, past);
-    await failures.record("new", error);
+    await failures.record("new", "failed", error);
     expect(await readdir(join(stateDir, "failures"))).toEqual(["new.json"]);
   });
 
@@ -69,14 +70,14 @@ describe("a failed start", () => {
     "is not read from a damaged file: %j",
     async (text) => {
       const failures = new RecentFailures(stateDir, clock);
-      await failures.record("key", error);
+      await failures.record("key", "failed", error);
       await writeFile(join(stateDir, "failures", "key.json"), text);
       expect(await failures.read("key")).toBeUndefined();
     },
   );
 
   it.runIf(process.platform !== "win32")("is readable by its owner alone", async () => {
-    await new RecentFailures(stateDir, clock).record("key", error);
+    await new RecentFailures(stateDir, clock).record("key", "failed", error);
     const { mode } = await stat(join(stateDir, "failures", "key.json"));
     expect(mode & 0o777).toBe(0o600);
   });
@@ -124,7 +125,7 @@ describe("the key of a failure", () => {
   });
 
   it("does not bring the values of variables to disk", async () => {
-    await new RecentFailures(stateDir, clock).record(key() ?? "", error);
+    await new RecentFailures(stateDir, clock).record(key() ?? "", "failed", error);
     const [name = ""] = await readdir(join(stateDir, "failures"));
     const text = await readFile(join(stateDir, "failures", name), "utf8");
     expect(name + text).not.toContain(env.TOKEN);
