@@ -1,25 +1,17 @@
 // Limits that all replicas count together, in Valkey: one script for all buckets of a call, by the engine's clock. While a limit is
-// far away, the script gives some for the next calls too. Without Valkey, and while it is away, each replica allows its part of
-// what all of them may do together.
+// far away, the script gives some for the next calls too. While Valkey is away, limits are divided between the replicas.
 
-import { randomUUID } from "node:crypto";
 import type { Delay, Leave, LimitBucket, Limits } from "../../types/shared-state.ts";
-import type { ValkeySettings } from "../../types/gateway-settings.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
 import { errorMessage } from "../../../util/error-message.ts";
 import { oneLine } from "../../../util/text.ts";
-import type { LocalLimits } from "../local-limits.ts";
-import { driver, type ImportOptional, readTlsFiles } from "./driver.ts";
+import { CallsUnderWay } from "./calls-under-way.ts";
+import type { DividedLimits } from "./divided-limits.ts";
 import { KEPT_MS, Stock } from "./stock.ts";
+import type { Valkey, ValkeyClient } from "./valkey.ts";
 
-/** A call waits for this. */
-const ANSWER_MS = 500;
-const CONNECT_MS = 2000;
 /** How often it is tried while it does not answer. */
 const RETRY_MS = 1000;
-const DEFAULT_PORT = 6379;
-const DEFAULT_SENTINEL_PORT = 26_379;
-
 /** Begins the keys of buckets. In a cluster the braces keep all of them on one node: a call takes from several in one step. */
 const PREFIX = "{plugboard}:limit:";
 /** A bucket to see whether Valkey answers and can be written to. If it refuses, it has answered. */
@@ -89,54 +81,10 @@ end
 return 0
 `;
 
-/** Begins the keys that hold the calls under way. In a cluster they are where the limits are. */
-const PLACES = "{plugboard}:places:";
-/** How long a place is taken without a sign of life. */
-const PLACE_MS = 30_000;
-const RENEW_MS = 10_000;
-
-/** KEYS: the places. ARGV: how many there are, how long one is taken, and the name of the one who wants one. */
-const ENTER = `
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
-if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[1]) then return 0 end
-redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[3])
-redis.call('PEXPIRE', KEYS[1], ARGV[2])
-return 1
-`;
-
-/** KEYS: the places. ARGV: how long they stay taken, then who is there. One that has left does not come back. */
-const STAY = `
-local time = redis.call('TIME')
-local until_ = time[1] * 1000 + math.floor(time[2] / 1000) + ARGV[1]
-for at, key in ipairs(KEYS) do
-  redis.call('ZADD', key, 'XX', until_, ARGV[at + 1])
-  redis.call('PEXPIRE', key, ARGV[1])
-end
-return 0
-`;
-
-/** The part of `iovalkey` that is used. */
-interface Client {
-  connect(): Promise<void>;
-  disconnect(): void;
-  on(event: "error", listener: (error: unknown) => void): void;
-  on(event: "close", listener: () => void): void;
-  defineCommand(name: string, script: { lua: string }): void;
-  plugboardTake(keys: number, ...args: readonly (string | number)[]): Promise<unknown>;
-  plugboardGiveBack(keys: number, ...args: readonly (string | number)[]): Promise<unknown>;
-  plugboardEnter(keys: 1, ...args: readonly (string | number)[]): Promise<unknown>;
-  plugboardStay(keys: number, ...args: readonly (string | number)[]): Promise<unknown>;
-  zrem(key: string, member: string): Promise<unknown>;
-}
-
-const PACKAGE = { name: "iovalkey", install: "iovalkey" };
-
 export interface ValkeyLimitsOptions {
-  local: LocalLimits;
-  /** How many replicas live. */
-  replicas: () => number;
+  valkey: Valkey;
+  /** For while Valkey is away. */
+  divided: DividedLimits;
   clock: Pick<Clock, "later" | "monotonic">;
 }
 
@@ -155,7 +103,7 @@ interface Asking {
 export class ValkeyLimits implements Limits {
   /** For people, without credentials. */
   readonly where: string;
-  readonly #client: Client;
+  readonly #client: ValkeyClient;
   readonly #options: ValkeyLimitsOptions;
   /** Why it cannot be reached, and what tries it again: calls do not wait for that. */
   #away: { why: string; probe: Timer } | undefined;
@@ -165,50 +113,26 @@ export class ValkeyLimits implements Limits {
   /** Why no connection can be made: those who wait for one are told only that there is none. */
   #cause: unknown;
   #isClosed = false;
-  /** The places that calls of this process have: by the name of each, its key. */
-  readonly #inside = new Map<string, string>();
-  #renewer: Timer | undefined;
+  readonly #underWay: CallsUnderWay;
 
-  private constructor(where: string, client: Client, options: ValkeyLimitsOptions) {
+  private constructor(options: ValkeyLimitsOptions) {
+    const { client, where } = options.valkey;
     this.where = where;
     this.#client = client;
     this.#options = options;
+    this.#underWay = new CallsUnderWay(client, options.clock);
     client.on("error", (error) => {
       this.#cause = error;
     });
     client.on("close", () => this.#onFailed(new Error("the connection ended")));
     client.defineCommand("plugboardTake", { lua: TAKE });
     client.defineCommand("plugboardGiveBack", { lua: GIVE_BACK });
-    client.defineCommand("plugboardEnter", { lua: ENTER });
-    client.defineCommand("plugboardStay", { lua: STAY });
   }
 
-  /** Rejects with CONFIG_INVALID if the driver is not installed or a file cannot be read; not if the engine is away. */
-  static async open(
-    settings: ValkeySettings,
-    importOptional: ImportOptional,
-    options: ValkeyLimitsOptions,
-  ): Promise<ValkeyLimits> {
-    const loaded = await driver(PACKAGE, importOptional);
-    const { Redis } = loaded as unknown as { Redis: new (given: object) => Client };
-    const { where, address } = addressIn(settings);
-    const client = new Redis({
-      ...address,
-      ...(settings.password !== undefined && { password: settings.password }),
-      ...(settings.tls && { tls: await readTlsFiles(settings.tls, address.host ?? "") }),
-      lazyConnect: true,
-      connectTimeout: CONNECT_MS,
-      commandTimeout: ANSWER_MS,
-      // A call must not wait until it is there again.
-      enableOfflineQueue: false,
-      maxRetriesPerRequest: 0,
-      enableAutoPipelining: true,
-      // Those of a turn of the event loop are one command already, and must not wait for one that is under way.
-      autoPipeliningIgnoredCommands: ["plugboardTake"],
-      retryStrategy: (tries: number) => Math.min(100 * tries, RETRY_MS),
-    });
-    const limits = new ValkeyLimits(where, client, options);
-    await client.connect().catch((error: unknown) => limits.#onFailed(error));
+  /** Resolves when Valkey has answered, or could not be reached. */
+  static async open(options: ValkeyLimitsOptions): Promise<ValkeyLimits> {
+    const limits = new ValkeyLimits(options);
+    await options.valkey.client.connect().catch((error: unknown) => limits.#onFailed(error));
     return limits;
   }
 
@@ -230,51 +154,27 @@ export class ValkeyLimits implements Limits {
   }
 
   giveBack(buckets: readonly LimitBucket[]): void {
-    if (this.#away !== undefined) return this.#options.local.giveBack(this.#parts(buckets));
+    if (this.#away !== undefined) return this.#options.divided.giveBack(buckets);
     this.#giveBack(buckets.map(({ key }) => [key, 1]));
   }
 
   async enter(key: string, most: number): Promise<Leave | undefined> {
-    const { local, replicas } = this.#options;
     if (this.#away === undefined) {
       try {
-        const place = PLACES + key;
-        const name = randomUUID();
-        const answer = await this.#client.plugboardEnter(1, place, most, PLACE_MS, name);
-        if (Number(answer) === 0) return undefined;
-        this.#inside.set(name, place);
-        this.#renewer ??= this.#renewLater();
-        return () => this.#leave(name, place);
+        return await this.#underWay.enter(key, most);
       } catch (error) {
         this.#onFailed(error);
       }
     }
-    return local.enter(key, ownPart(most, replicas()));
+    return this.#options.divided.enter(key, most);
   }
 
   close(): void {
     this.#isClosed = true;
     this.#away?.probe.cancel();
-    this.#renewer?.cancel();
+    this.#underWay.close();
     this.#tidier?.cancel();
     this.#client.disconnect();
-  }
-
-  #leave(name: string, place: string): void {
-    if (!this.#inside.delete(name)) return;
-    // If this fails, the place is free half a minute later.
-    this.#client.zrem(place, name).catch(() => {});
-  }
-
-  #renewLater(): Timer {
-    return this.#options.clock.later(RENEW_MS, () => {
-      const inside = [...this.#inside];
-      this.#renewer = inside.length > 0 ? this.#renewLater() : undefined;
-      if (inside.length === 0) return;
-      const places = inside.map(([, place]) => place);
-      const names = inside.map(([name]) => name);
-      this.#client.plugboardStay(places.length, ...places, PLACE_MS, ...names).catch(() => {});
-    });
   }
 
   async #take(buckets: readonly LimitBucket[], longestWait: number): Promise<undefined | Delay> {
@@ -285,7 +185,7 @@ export class ValkeyLimits implements Limits {
         this.#onFailed(error);
       }
     }
-    return this.#options.local.take(this.#parts(buckets), longestWait);
+    return this.#options.divided.take(buckets, longestWait);
   }
 
   #fill(bucket: LimitBucket): void {
@@ -349,10 +249,6 @@ export class ValkeyLimits implements Limits {
     });
   }
 
-  #parts(buckets: readonly LimitBucket[]): LimitBucket[] {
-    return ownParts(buckets, this.#options.replicas());
-  }
-
   #onFailed(error: unknown): void {
     if (this.#isClosed) return;
     // Each replica has its part of the limits now, and nothing besides.
@@ -375,69 +271,7 @@ export class ValkeyLimits implements Limits {
   }
 }
 
-/** Without Valkey, each replica allows its part. */
-export class DividedLimits implements Limits {
-  readonly #options: Pick<ValkeyLimitsOptions, "local" | "replicas">;
-
-  constructor(options: Pick<ValkeyLimitsOptions, "local" | "replicas">) {
-    this.#options = options;
-  }
-
-  take(buckets: readonly LimitBucket[], longestWait: number): undefined | Delay {
-    const { local, replicas } = this.#options;
-    return local.take(ownParts(buckets, replicas()), longestWait);
-  }
-
-  giveBack(buckets: readonly LimitBucket[]): void {
-    const { local, replicas } = this.#options;
-    local.giveBack(ownParts(buckets, replicas()));
-  }
-
-  enter(key: string, most: number): Leave | undefined {
-    const { local, replicas } = this.#options;
-    return local.enter(key, ownPart(most, replicas()));
-  }
-}
-
-/** Nobody is kept out for good by a limit that is less than the number of replicas. */
-function ownPart(most: number, replicas: number): number {
-  return Math.max(1, Math.floor(most / Math.max(1, replicas)));
-}
-
-function ownParts(buckets: readonly LimitBucket[], replicas: number): LimitBucket[] {
-  return buckets.map(({ key, perMinute }) => ({
-    key,
-    perMinute: perMinute / Math.max(1, replicas),
-  }));
-}
-
 function delayIn(isRefused: boolean, waits: readonly number[]): undefined | Delay {
   if (!isRefused && waits.every((wait) => wait === 0)) return undefined;
   return { isRefused, waits };
-}
-
-interface Address {
-  host?: string;
-  [option: string]: unknown;
-}
-
-function addressIn({ url, sentinels = [], primary }: ValkeySettings): {
-  where: string;
-  address: Address;
-} {
-  const { hostname, port, username, pathname } = new URL(url);
-  const host = hostname.replace(/^\[(.*)\]$/, "$1");
-  const shared = {
-    ...(username !== "" && { username: decodeURIComponent(username) }),
-    db: Number(pathname.slice(1) || 0),
-  };
-  if (sentinels.length === 0) {
-    const own = { host, port: Number(port || DEFAULT_PORT) };
-    return { where: `${host}:${own.port}`, address: { ...own, ...shared } };
-  }
-  const asked = sentinels.map((each) => {
-    const { hostname: name, port: at } = new URL(`valkey://${each}`);
-    return { host: name, port: Number(at || DEFAULT_SENTINEL_PORT) };
-  });
-  return { where: sentinels.join(", "), address: { sentinels: asked, name: primary, ...shared } };
 }

@@ -11,9 +11,10 @@ import { CountedDays } from "../counted-days.ts";
 import { LocalLimits } from "../local-limits.ts";
 import { ApprovalRows, WaitingRows } from "./approvals.ts";
 import { AuditRows } from "./audit.ts";
+import { DividedLimits } from "./divided-limits.ts";
 import type { ImportOptional } from "./driver.ts";
 import { GrantRows } from "./grants.ts";
-import { DividedLimits, ValkeyLimits } from "./limits.ts";
+import { ValkeyLimits } from "./limits.ts";
 import { migrate } from "./migrations.ts";
 import { PinRows } from "./pins.ts";
 import { Postgres } from "./postgres.ts";
@@ -24,6 +25,7 @@ import { SessionRows } from "./sessions.ts";
 import { Spool } from "./spool.ts";
 import { TokenRows } from "./tokens.ts";
 import { usageRows } from "./usage.ts";
+import { openValkey } from "./valkey.ts";
 
 export interface EngineStateOptions {
   /** References are filled in. */
@@ -76,9 +78,14 @@ async function openStores(
   });
   const audit = new AuditRows(postgres, spool, clock);
   const usage = new CountedDays(usageRows(postgres), clock);
-  const counted = { local: new LocalLimits(clock), replicas: () => revisions.count, clock };
+  const divided = new DividedLimits(new LocalLimits(clock), () => revisions.count);
   const valkey =
-    settings.valkey && (await ValkeyLimits.open(settings.valkey, importOptional, counted));
+    settings.valkey &&
+    (await ValkeyLimits.open({
+      valkey: await openValkey(settings.valkey, importOptional),
+      divided,
+      clock,
+    }));
   const close = async (): Promise<void> => {
     await Promise.all([tokens.close(), sessions.close(), audit.close(), usage.close()]);
     await revisions.close();
@@ -98,7 +105,7 @@ async function openStores(
     replicas: revisions,
     approvals: new ApprovalRows(postgres),
     grants: new GrantRows(postgres, values, clock),
-    limits: valkey ?? new DividedLimits(counted),
+    limits: valkey ?? divided,
     usage,
     audit,
     tokens,

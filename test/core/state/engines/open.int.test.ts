@@ -139,8 +139,8 @@ describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}
     const { Redis } = await import("iovalkey");
     const client = new Redis(settings.valkey?.url ?? "");
     onTestFinished(() => client.disconnect());
-    await client.zadd("{plugboard}:places:left", 1, "somebody");
-    await client.zadd("{plugboard}:places:kept", Date.now() + 20_000, "somebody");
+    await client.zadd("{plugboard}:calls:left", 1, "somebody");
+    await client.zadd("{plugboard}:calls:kept", Date.now() + 20_000, "somebody");
     expect(await one.limits.enter("left", 1)).toBeDefined();
     expect(await one.limits.enter("kept", 1)).toBeUndefined();
     // Without Valkey, each has its part: at least one.
