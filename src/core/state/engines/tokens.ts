@@ -9,14 +9,14 @@ import {
   type NewToken,
   type TokenStore,
 } from "../../types/shared-state.ts";
-import type { Clock, Timer } from "../../../util/clock.ts";
+import type { Clock } from "../../../util/clock.ts";
 import { createFile, removeFile } from "../../../util/own-file.ts";
 import { replaceFile } from "../../../util/replace-file.ts";
+import { KnownTokens } from "../known-tokens.ts";
 import {
   checkRoom,
   checkTokenName,
   findToken,
-  isSameHash,
   isStoredToken,
   newTokenText,
   type StoredToken,
@@ -27,9 +27,6 @@ import type { Postgres } from "./postgres.ts";
 import type { Revisions } from "./revisions.ts";
 import type { SealedValues } from "./sealed-values.ts";
 
-/** How exactly it notes when a token was used, and how soon. */
-const NOTE_EVERY = 60_000;
-const NOTE_AFTER = 1000;
 /** What the text of the default token is bound to. */
 const PLACE = "default token";
 
@@ -48,34 +45,22 @@ export interface TokenRowsOptions {
 export class TokenRows implements TokenStore {
   readonly defaultFile: string;
   readonly #options: TokenRowsOptions;
-  #byHash = new Map<string, StoredToken>();
-  #byId = new Map<string, StoredToken>();
-  /** By id, when each was used, until that is noted. */
-  readonly #used = new Map<string, number>();
-  readonly #noted = new Map<string, number>();
-  #timer: Timer | undefined;
-  #noting: Promise<unknown> = Promise.resolve();
+  readonly #known: KnownTokens;
 
   constructor(options: TokenRowsOptions) {
     this.#options = options;
     this.defaultFile = join(options.stateDir, "gateway", "token");
+    this.#known = new KnownTokens(options.clock, (used) => this.#storeUses(used));
     // If this rejects, the next beat reads them again.
     options.revisions.subscribe("tokens", () => this.#read());
   }
 
   find(text: string): GatewayToken | undefined {
-    const hash = tokenHash(text);
-    const token = this.#byHash.get(hash);
-    if (token === undefined || !isSameHash(token.hash, hash) || !this.#isValid(token)) {
-      return undefined;
-    }
-    this.#noteUse(token.id);
-    return token;
+    return this.#isStale ? undefined : this.#known.find(text);
   }
 
   current(id: string): GatewayToken | undefined {
-    const token = this.#byId.get(id);
-    return token !== undefined && this.#isValid(token) ? token : undefined;
+    return this.#isStale ? undefined : this.#known.current(id);
   }
 
   async ensureDefault(): Promise<string> {
@@ -122,14 +107,13 @@ export class TokenRows implements TokenStore {
     return withoutHash(token);
   }
 
-  async close(): Promise<void> {
-    this.#note();
-    await this.#noting;
+  close(): Promise<void> {
+    return this.#known.close();
   }
 
-  #isValid({ expiresAt = Infinity }: GatewayToken): boolean {
-    const { clock, revisions, maxStale } = this.#options;
-    return expiresAt > clock.now() && revisions.age <= maxStale;
+  /** A token may have been revoked meanwhile. */
+  get #isStale(): boolean {
+    return this.#options.revisions.age > this.#options.maxStale;
   }
 
   async #insert(token: StoredToken, sealed?: string): Promise<boolean> {
@@ -158,9 +142,7 @@ export class TokenRows implements TokenStore {
   }
 
   async #read(): Promise<void> {
-    const tokens = await this.#all();
-    this.#byHash = new Map(tokens.map((each) => [each.hash, each]));
-    this.#byId = new Map(tokens.map((each) => [each.id, each]));
+    this.#known.replace(await this.#all());
   }
 
   async #writeDefault(text: string): Promise<void> {
@@ -175,25 +157,9 @@ export class TokenRows implements TokenStore {
     await replaceFile(temporary, this.defaultFile);
   }
 
-  #noteUse(id: string): void {
-    const now = this.#options.clock.now();
-    if (Math.abs(now - (this.#noted.get(id) ?? -Infinity)) < NOTE_EVERY) return;
-    this.#noted.set(id, now);
-    this.#used.set(id, now);
-    this.#timer ??= this.#options.clock.later(NOTE_AFTER, () => this.#note());
-  }
-
-  #note(): void {
-    this.#timer?.cancel();
-    this.#timer = undefined;
-    if (this.#used.size === 0) return;
-    const used = [...this.#used];
-    this.#used.clear();
+  #storeUses(used: ReadonlyMap<string, number>): Promise<unknown> {
     const note = `update plugboard_tokens set last_used_at = greatest(last_used_at, used.at)
       from unnest($1::text[], $2::bigint[]) used (id, at) where plugboard_tokens.id = used.id`;
-    // Nobody relies on it.
-    this.#noting = this.#options.postgres
-      .query(note, [used.map(([id]) => id), used.map(([, at]) => at)])
-      .catch(() => {});
+    return this.#options.postgres.query(note, [[...used.keys()], [...used.values()]]);
   }
 }

@@ -12,17 +12,17 @@ import {
   type NewToken,
   type TokenStore,
 } from "../../types/shared-state.ts";
-import type { Clock, Timer } from "../../../util/clock.ts";
+import type { Clock } from "../../../util/clock.ts";
 import { hasErrorCode } from "../../../util/error-code.ts";
 import { parseJson } from "../../../util/parse-json.ts";
 import { readRegularFile } from "../../../util/regular-file.ts";
 import { readJsonFile, writeJsonFile } from "../json-file.ts";
+import { KnownTokens } from "../known-tokens.ts";
 import { withLock } from "../lock.ts";
 import {
   checkRoom,
   checkTokenName,
   findToken,
-  isSameHash,
   isStoredToken,
   isTokenText,
   newTokenText,
@@ -36,9 +36,6 @@ const FORMAT = 1;
 const MAX_BYTES = 4 * 1024 * 1024;
 /** How often a running gateway looks whether the files have changed. */
 const LOOK_EVERY = 500;
-/** How exactly it notes when a token was used, and how soon. */
-const NOTE_EVERY = 60_000;
-const NOTE_AFTER = 1000;
 const FILE_MODE = 0o600;
 
 export interface TokenFilesOptions {
@@ -50,15 +47,9 @@ export interface TokenFilesOptions {
 export class TokenFiles implements TokenStore {
   readonly #options: TokenFilesOptions;
   readonly #files: { token: string; named: string; used: string };
-  #byHash = new Map<string, StoredToken>();
-  #byId = new Map<string, StoredToken>();
   #versions = "";
   #lastLook = -Infinity;
-  readonly #used = new Map<string, number>();
-  /** When the use of each was last noted, or is about to be. */
-  readonly #noted = new Map<string, number>();
-  #timer: Timer | undefined;
-  #noting: Promise<void> = Promise.resolve();
+  readonly #known: KnownTokens;
 
   constructor(options: TokenFilesOptions) {
     const directory = join(options.stateDir, "gateway");
@@ -68,6 +59,7 @@ export class TokenFiles implements TokenStore {
       named: join(directory, "tokens.json"),
       used: join(directory, "tokens-used.json"),
     };
+    this.#known = new KnownTokens(options.clock, (used) => this.#storeUses(used));
   }
 
   get defaultFile(): string {
@@ -94,23 +86,14 @@ export class TokenFiles implements TokenStore {
     });
   }
 
-  /** Hashes the text once; a token that is known costs nothing else. */
   find(text: string): GatewayToken | undefined {
     this.#look();
-    const hash = tokenHash(text);
-    const token = this.#byHash.get(hash);
-    if (token === undefined || !isSameHash(token.hash, hash)) return undefined;
-    const now = this.#options.clock.now();
-    if (token.expiresAt !== undefined && token.expiresAt <= now) return undefined;
-    this.#noteUse(token.id, now);
-    return token;
+    return this.#known.find(text);
   }
 
   current(id: string): GatewayToken | undefined {
     this.#look();
-    const token = this.#byId.get(id);
-    const { expiresAt = Infinity } = token ?? {};
-    return expiresAt > this.#options.clock.now() ? token : undefined;
+    return this.#known.current(id);
   }
 
   async list(): Promise<GatewayToken[]> {
@@ -154,9 +137,8 @@ export class TokenFiles implements TokenStore {
     return withoutHash(revoked);
   }
 
-  async close(): Promise<void> {
-    this.#note();
-    await this.#noting;
+  close(): Promise<void> {
+    return this.#known.close();
   }
 
   async #change(to: (tokens: StoredToken[]) => StoredToken[]): Promise<void> {
@@ -182,35 +164,19 @@ export class TokenFiles implements TokenStore {
     const versions = `${versionOf(token)} ${versionOf(named)}`;
     if (versions === this.#versions) return;
     const found = readDefault(token);
-    const tokens = [...readNamed(named), ...(found === undefined ? [] : [found])];
-    this.#byHash = new Map(tokens.map((each) => [each.hash, each]));
-    this.#byId = new Map(tokens.map((each) => [each.id, each]));
+    this.#known.replace([...readNamed(named), ...(found === undefined ? [] : [found])]);
     this.#versions = versions;
   }
 
-  #noteUse(id: string, now: number): void {
-    if (Math.abs(now - (this.#noted.get(id) ?? -Infinity)) < NOTE_EVERY) return;
-    this.#noted.set(id, now);
-    this.#used.set(id, now);
-    this.#timer ??= this.#options.clock.later(NOTE_AFTER, () => this.#note());
-  }
-
-  #note(): void {
-    this.#timer?.cancel();
-    this.#timer = undefined;
-    if (this.#used.size === 0) return;
-    const used = Object.fromEntries(this.#used);
-    this.#used.clear();
+  #storeUses(used: ReadonlyMap<string, number>): Promise<void> {
     const { used: file, named } = this.#files;
-    const write = (): Promise<void> =>
-      withLock(`${file}.lock`, this.#options.clock, async () => {
-        const earlier = await readJsonFile(file, MAX_BYTES);
-        const known = new Set([DEFAULT_TOKEN, ...readNamed(named).map(({ id }) => id)]);
-        const all = Object.entries({ ...(isJsonObject(earlier) ? earlier : {}), ...used });
-        await writeJsonFile(file, Object.fromEntries(all.filter(([id]) => known.has(id))));
-      });
-    // Nobody relies on it.
-    this.#noting = this.#noting.then(write).catch(() => {});
+    return withLock(`${file}.lock`, this.#options.clock, async () => {
+      const earlier = await readJsonFile(file, MAX_BYTES);
+      const known = new Set([DEFAULT_TOKEN, ...readNamed(named).map(({ id }) => id)]);
+      const all = { ...(isJsonObject(earlier) ? earlier : {}), ...Object.fromEntries(used) };
+      const kept = Object.entries(all).filter(([id]) => known.has(id));
+      await writeJsonFile(file, Object.fromEntries(kept));
+    });
   }
 }
 
