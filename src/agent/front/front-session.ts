@@ -223,11 +223,12 @@ export class FrontSession {
     this.#permissions.forget();
   }
 
-  /** The agent has sent the client an update. */
-  sawUpdate(update: JsonObject): void {
+  /** The agent has sent the client an update; `isReadAlike` if every client reads it as we do. */
+  sawUpdate(update: JsonObject, isReadAlike = true): void {
     const { sessionUpdate } = update;
     if (sessionUpdate === "tool_call" || sessionUpdate === "tool_call_update") {
-      this.#permissions.saw(update);
+      // Between prompts, a client may take no notice of what an agent says.
+      this.#permissions.saw(update, isReadAlike && this.#prompting !== undefined);
     }
     this.#hasSpoken ||= sessionUpdate === "agent_message_chunk";
   }

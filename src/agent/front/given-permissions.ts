@@ -20,8 +20,8 @@ const MOST_SHOWN_OTHERWISE = 20_000;
 const DEEPEST_META = 4;
 /** What Claude Agent says of a call of a subagent: an id, which nobody is shown. */
 const IDS: ReadonlySet<string> = new Set(["parentToolUseId"]);
-/** Half of a character: two ids with such are one to a client that puts the same mark in place of both. */
-const LONE = /\p{Cs}/u;
+/** Two ids that are others to us are one to a client that normalises text, or that puts the same mark in place of halves. */
+const ID = /^[ -~]{1,200}$/;
 const PLAIN_ID = /^[\w-]{1,100}$/;
 /** A message with these alone leaves nothing behind that the client shows once there is a new title. */
 const TITLE_FIELDS: ReadonlySet<string> = new Set([
@@ -80,6 +80,8 @@ const CALL_FIELDS: ReadonlySet<string> = new Set([
 const QUESTION_FIELDS: ReadonlySet<string> = new Set(["sessionId", "toolCall", "options", "_meta"]);
 const OPTION_FIELDS: ReadonlySet<string> = new Set(["optionId", "name", "kind"]);
 const STATUSES: ReadonlySet<unknown> = new Set(["pending", "in_progress", "completed", "failed"]);
+/** Of what begins a call; those of an update may be null. A client that finds null here takes no notice of the message. */
+const NEVER_NULL = ["content", "locations", "status"] as const;
 /** The others make a call look harmless; some clients even approve those of themselves. */
 const KINDS: ReadonlySet<unknown> = new Set(["other", "execute"]);
 
@@ -159,11 +161,11 @@ export class GivenPermissions {
     for (const id of before.#shown.keys()) this.#showsOtherwise(hashOf([id]));
   }
 
-  /** The agent shows a call, or more of one. */
-  saw(toolCall: JsonObject): void {
+  /** The agent shows a call, or more of one; `isSeen` unless the client may take no notice of the message. */
+  saw(toolCall: JsonObject, isSeen = true): void {
     const { toolCallId, status } = toolCall;
     // The client may take any other id for that of a call.
-    if (typeof toolCallId !== "string" || LONE.test(toolCallId)) return this.lostTrack();
+    if (!isPlainId(toolCallId)) return this.lostTrack();
     const known = this.#shown.get(toolCallId);
     const named = this.#namedIn(toolCall) ?? known?.tool;
     const wrapped = wrappedIn(toolCall["rawInput"]);
@@ -186,7 +188,11 @@ export class GivenPermissions {
       : undefined;
     const written = inContent === undefined ? known?.written : hashOf(inContent);
     const wasPlain = known?.isPlain ?? !this.#isShownOtherwise(toolCallId);
-    const isPlain = wasPlain && this.#isPlain(toolCall, tool, inContent);
+    const isPlain =
+      wasPlain &&
+      isSeen &&
+      isValid(toolCall, known !== undefined) &&
+      this.#isPlain(toolCall, tool, inContent);
     const hasEnded = known?.hasEnded === true || status === "completed" || status === "failed";
     const shown = { tool, isTitled, args, title, content, written, isPlain, hasEnded };
     if (known === undefined) return this.#show(toolCallId, { ...shown, changes: 0 });
@@ -332,8 +338,8 @@ export class GivenPermissions {
   }
 
   #isPlainOption(option: JsonObject, tool: string): boolean {
-    const { name, kind } = option;
-    if (typeof name !== "string" || typeof kind !== "string") return false;
+    const { optionId, name, kind } = option;
+    if (typeof name !== "string" || typeof kind !== "string" || !isPlainId(optionId)) return false;
     if (Object.keys(option).some((key) => !OPTION_FIELDS.has(key))) return false;
     if (Object.hasOwn(WORDS, kind) && WORDS[kind]?.has(name.toLowerCase())) return true;
     const [, named] = kind === "allow_always" ? (ALWAYS_TOOL.exec(name) ?? []) : [];
@@ -455,6 +461,21 @@ function argumentsInContent(content: unknown): JsonObject | undefined {
   // A key that is there twice, or a screen of blank lines, says something else to a person than to a parser.
   const isAsWritten = [undefined, 2].some((indent) => jsonOfAnyDepth(parsed, indent) === text);
   return isAsWritten ? parsed : undefined;
+}
+
+function isPlainId(id: unknown): id is string {
+  return typeof id === "string" && ID.test(id);
+}
+
+/**
+ * Whether the message is as the protocol has it. Many clients take no notice of any other, nor of an update of a call that
+ * has not begun, so that its arguments would count and nobody would see them.
+ */
+function isValid(toolCall: JsonObject, isKnown: boolean): boolean {
+  const { sessionUpdate, title, _meta } = toolCall;
+  if (_meta !== undefined && _meta !== null && !isJsonObject(_meta)) return false;
+  if (sessionUpdate !== "tool_call") return sessionUpdate === undefined || isKnown;
+  return typeof title === "string" && NEVER_NULL.every((key) => toolCall[key] !== null);
 }
 
 /** Whether the client chose an option that allows the call. */

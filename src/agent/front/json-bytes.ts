@@ -31,6 +31,27 @@ export function repeatsKey(bytes: Buffer, parsed: unknown = parseMessage(bytes))
   return writtenMembers(bytes) !== membersIn(parsed);
 }
 
+/** Deeper than arguments of a tool are. .NET reads no message that is deeper than 64. */
+const DEEPEST = 50;
+
+/** Whether every client can read the value: many refuse a message with half a character, a huge number or a deep value. */
+export function isReadAlike(value: unknown): boolean {
+  const left = [{ value, depth: 0 }];
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const { value: each, depth } = next;
+    if (typeof each === "number" && !Number.isFinite(each)) return false;
+    if (typeof each === "string" && !isWellFormed(each)) return false;
+    if (typeof each !== "object" || each === null) continue;
+    if (depth >= DEEPEST || !Object.keys(each).every(isWellFormed)) return false;
+    for (const inside of Object.values(each)) left.push({ value: inside, depth: depth + 1 });
+  }
+  return true;
+}
+
+function isWellFormed(text: string): boolean {
+  return !/\p{Cs}/u.test(text);
+}
+
 /** Each member has one colon outside of strings. */
 function writtenMembers(bytes: Buffer): number {
   let count = 0;

@@ -1,6 +1,7 @@
 // Passes messages on between the client and the agent, as the very same bytes, and looks at those that concern MCP. It
 // changes an id only where the client would mix up two processes of the agent.
 
+import { isUtf8 } from "node:buffer";
 import { DEFAULT_MAX_MESSAGE_BYTES, methods, RequestError } from "@agentclientprotocol/sdk";
 import type { SessionEndpoint } from "../../serve/endpoint/session-endpoint.ts";
 import { isJsonObject, type JsonObject, valueIn } from "../../core/types/json.ts";
@@ -14,7 +15,7 @@ import { Backlog } from "./backlog.ts";
 import { CHECK_COMMAND, endedAnswer, FrontAgent, stopped } from "./front-agent.ts";
 import { FrontAgents, type FrontAgentsOptions } from "./front-agents.ts";
 import type { HandOver } from "./hand-over.ts";
-import { parseMessage, repeatsKey, withValue } from "./json-bytes.ts";
+import { isReadAlike, parseMessage, repeatsKey, withValue } from "./json-bytes.ts";
 import type { Line } from "../../util/line-reader.ts";
 import type { LineWriter } from "./lines.ts";
 import {
@@ -553,17 +554,17 @@ export class Relay {
     if (method === MCP_MESSAGE && this.#sessions.hasServer(params["serverId"])) return;
     const isUpdate = method === CLIENT.session.update;
     if (isUpdate && session !== undefined && this.#sessions.isReplayed(session)) return;
-    const { update, sessionId } = params;
-    if (isUpdate && isJsonObject(update)) this.#look(agent, sessionId, update, bytes);
+    const { update } = params;
+    if (isUpdate && isJsonObject(update)) this.#look(agent, params, update, bytes);
     this.#options.writer.send(forClient(session, bytes));
   }
 
   /** The session may be one that the agent has not opened yet: its client sees what it replays. */
-  #look(agent: FrontAgent, sessionId: unknown, update: JsonObject, bytes: Buffer): void {
+  #look(agent: FrontAgent, params: JsonObject, update: JsonObject, bytes: Buffer): void {
     const isCall = "toolCallId" in update;
-    for (const session of this.#sessions.toldAbout(agent, sessionId, isCall)) {
+    for (const session of this.#sessions.toldAbout(agent, params["sessionId"], isCall)) {
       if (isCall && bytes.length > LONGEST_SHOWN) session.lostTrack();
-      else session.sawUpdate(update);
+      else session.sawUpdate(update, !isCall || isReadAlike(params));
     }
   }
 
@@ -636,6 +637,10 @@ const NAMES: ReadonlyMap<string, string> = new Map(
     .map((name) => [folded(name), name]),
 );
 
+const CARRIAGE_RETURN = 0x0d;
+/** Any other id of a session may be that of another one to a client that normalises text. */
+const PLAIN = /^[ -~]*$/;
+
 /** Go does not care about the case of letters, and Python's clients take `tool_call_id` as well. */
 function folded(name: string): string {
   return name.replaceAll("_", "").toUpperCase();
@@ -646,11 +651,18 @@ function folded(name: string): string {
  * may show that of any call from then on.
  */
 function isReadOtherwise(message: Message, parsed: unknown, bytes: Buffer): boolean {
-  if (message.kind === "other") return true;
+  if (message.kind === "other" || !isUtf8(bytes)) return true;
+  // Some take a carriage return for the end of a line, so that other messages may be in this one.
+  const firstReturn = bytes.indexOf(CARRIAGE_RETURN);
+  if (firstReturn !== -1 && firstReturn < bytes.length - 1) return true;
   const { kind } = message;
   const { method, params }: Partial<Request | Notification> = kind === "answer" ? {} : message;
   if (method === CLIENT.session.update && kind !== "notification") return true;
   if (method === CLIENT.session.requestPermission && kind !== "request") return true;
+  if (method !== undefined && (!isJsonObject(parsed) || parsed["jsonrpc"] !== "2.0")) return true;
+  const sessionId = params?.["sessionId"];
+  if (sessionId !== undefined && !(typeof sessionId === "string" && PLAIN.test(sessionId)))
+    return true;
   const objects = [parsed, params, params?.["update"], params?.["toolCall"]].filter(isJsonObject);
   const isMisspelt = (key: string): boolean => (NAMES.get(folded(key)) ?? key) !== key;
   return objects.some((each) => Object.keys(each).some(isMisspelt)) || repeatsKey(bytes, parsed);

@@ -278,6 +278,7 @@ describe("what was shown before the question belongs to it", () => {
   it.each<[string, unknown]>([
     ["a number", 1],
     ["half a character", "\ud800"],
+    ["letters that can be written in two ways", "e\u0301"],
     ["no id", undefined],
   ])("no call counts after one whose id the client may take for another's: %s", (_, toolCallId) => {
     const { given } = permissions();
@@ -286,6 +287,31 @@ describe("what was shown before the question belongs to it", () => {
     given.asked(request);
     given.answered(request, YES);
     expect(given.take(TOOL, ARGS)).toBe(false);
+  });
+
+  const begun = { sessionUpdate: "tool_call", ...ASKED };
+  it.each<[string, counted: boolean, shown: JsonObject]>([
+    ["a call that begins", true, begun],
+    ["a call that begins, with what is not needed", true, { ...begun, content: [], _meta: null }],
+    [
+      "an update of a call that has not begun",
+      false,
+      { ...ASKED, sessionUpdate: "tool_call_update" },
+    ],
+    ["a call that begins with null for content", false, { ...begun, content: null }],
+    ["a call that begins with null for places", false, { ...begun, locations: null }],
+    ["a call that begins with null for its status", false, { ...begun, status: null }],
+    ["a call that begins without a title", false, { ...begun, title: undefined, name: TOOL }],
+    ["a number for _meta", false, { ...begun, _meta: 1 }],
+    ["a text for _meta", false, { ...begun, _meta: TOOL }],
+  ])("only what every client reads says what the arguments are: %s", (_, counted, shown) => {
+    const { given } = permissions();
+    given.saw({ toolCallId: "1", ...shown });
+    // A client that has taken no notice of that shows a call without arguments.
+    const request = question({ title: ASKED.title });
+    given.asked(request);
+    given.answered(request, YES);
+    expect(given.take(TOOL, ARGS)).toBe(counted);
   });
 
   it("a tool without arguments needs none", () => {
@@ -380,6 +406,19 @@ describe("the answer", () => {
     const withIds = options.map((option) => ({ optionId: "once", ...option }));
     expect(counts(ASKED, YES, withIds)).toBe(false);
   });
+
+  it.each(["\ufffd", "\u00e9", 1])(
+    "to an option does not count whose id may be that of another: %j",
+    (id) => {
+      const [yes, no] = [OPTIONS[0], OPTIONS[2]];
+      const other = { "\ufffd": "\ud800", "\u00e9": "e\u0301", 1: "1" }[id];
+      const options = [
+        { ...yes, optionId: id },
+        { ...no, optionId: other },
+      ];
+      expect(counts(ASKED, selected(id), options)).toBe(false);
+    },
+  );
 
   it.each<[string, unknown]>([
     [

@@ -23,6 +23,7 @@ const QUESTION = "session/request_permission";
 const line = (message: object): string => JSON.stringify({ jsonrpc: "2.0", ...message });
 const update = (sessionId: string, shown: object): string =>
   line({ method: "session/update", params: { sessionId, update: shown } });
+const BEGUN = { sessionUpdate: "tool_call", ...CALL };
 const { toolCallId: _, ...WITHOUT_ID } = SHOWN;
 
 /** What the agent says before it asks, in the session of this id. */
@@ -30,7 +31,7 @@ type Says = (sessionId: string) => string;
 
 const HARMLESS: [string, Says][] = [
   ["nothing", () => ""],
-  ["a plain call", (id) => update(id, { sessionUpdate: "tool_call", ...CALL })],
+  ["a plain call", (id) => update(id, BEGUN)],
   ["words of another call", (id) => update(id, { ...SHOWN, toolCallId: "u" })],
   [
     "words",
@@ -82,6 +83,25 @@ const HOSTILE: [string, Says][] = [
       }),
   ],
   ["the id of a call as a number", (id) => update(id, { ...SHOWN, toolCallId: 1 })],
+  ["the id of the session as others write the same letters", () => update("\u00e9", SHOWN)],
+  [
+    "an update between two carriage returns",
+    (id) => `{"jsonrpc":"2.0","method":"_x/y","params":\r${update(id, SHOWN)}\r}`,
+  ],
+  ["an update that is no JSON-RPC", (id) => update(id, BEGUN).replace('"jsonrpc":"2.0",', "")],
+  ["an update with half a character", (id) => update(id, { ...BEGUN, _meta: { "\ud800": 1 } })],
+  [
+    "an update with a number that is too large",
+    (id) => update(id, { ...BEGUN, _meta: { n: 0 } }).replace('"n":0', '"n":1e400'),
+  ],
+  [
+    "an update that is nested too deeply",
+    (id) =>
+      update(id, BEGUN).replace(
+        '"update":',
+        `"_meta":${'{"a":'.repeat(64)}1${"}".repeat(64)},"update":`,
+      ),
+  ],
 ];
 
 it("a permission counts after what is plain, and not after what the client may read otherwise", async () => {
