@@ -24,8 +24,8 @@ export interface InstallWatchOptions {
   clock: Clock;
   /** Milliseconds that the server itself may take. */
   timeout: number;
-  /** Nothing runs below it after a while: it gets the package. */
-  onInstalling: () => void;
+  /** Nothing runs below it after a while: it gets the package. Then something stays there: it has the package. */
+  onInstalling: (isInstalling: boolean) => void;
   /** The time is up: that of the server, or that of the installation. */
   onLate: (whose: "server" | "installer") => void;
   table?: Pick<ProcessTable, "descendants"> | undefined;
@@ -38,7 +38,8 @@ export function watchInstall(options: InstallWatchOptions): (() => void) | undef
   if (table === undefined) return undefined;
   let isOver = false;
   let timer: Timer | undefined;
-  let isTold = false;
+  let isInstalling = false;
+  let wasBelow = false;
   let ofServer = 0;
   let ofInstaller = 0;
   let last = clock.monotonic();
@@ -47,12 +48,15 @@ export function watchInstall(options: InstallWatchOptions): (() => void) | undef
     if (isOver) return;
     const passed = clock.monotonic() - last;
     last += passed;
-    if (below.length > 0) ofServer += passed;
-    else {
-      ofInstaller += passed;
-      if (!isTold) onInstalling();
-      isTold = true;
+    const isBelow = below.length > 0;
+    if (isBelow) ofServer += passed;
+    else ofInstaller += passed;
+    // Seen once, it may be a script of the package.
+    if (isInstalling ? isBelow && wasBelow : !isBelow) {
+      isInstalling = !isInstalling;
+      onInstalling(isInstalling);
     }
+    wasBelow = isBelow;
     if (ofServer >= timeout) onLate("server");
     else if (ofInstaller >= INSTALL_MS) onLate("installer");
     else next();

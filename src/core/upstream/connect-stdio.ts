@@ -37,8 +37,8 @@ export interface StdioConnectOptions extends ConnectionOptions {
   path?: Promise<string | undefined>;
   /** The era that an earlier run found. */
   era?: ProtocolEra;
-  /** A program such as npx gets the package of the server now. */
-  onInstalling?: (installer: string) => void;
+  /** A program such as npx gets the package of the server now; undefined once it has it. */
+  onInstalling?: (installer: string | undefined) => void;
 }
 
 export function stdioConnector(options: StdioConnectOptions): ConnectTo<StdioTarget> {
@@ -178,7 +178,7 @@ function stdioCarrier(
       pid: child.pid,
       clock,
       timeout,
-      onInstalling: () => options.onInstalling?.(name),
+      onInstalling: (isInstalling) => options.onInstalling?.(isInstalling ? name : undefined),
       onLate: (whose) => (whose === "server" ? ofServer() : broken.resolve(notInstalled(name))),
     });
     if (end !== undefined) return end;

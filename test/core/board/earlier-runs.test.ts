@@ -102,6 +102,16 @@ it.each<[string, [number, ServerState][], unknown]>([
     undefined,
   ],
   [
+    "is late if it hangs once its package is installed",
+    [
+      [0, starting()],
+      [2, starting("npx")],
+      [9, starting()],
+      [5, { kind: "stopping" }],
+    ],
+    LATE,
+  ],
+  [
     "is late no more if it turns out that its package is being installed",
     [
       [0, starting()],

@@ -23,7 +23,7 @@ describe("a start that installs first", () => {
       pid: 1,
       clock,
       timeout: 30_000,
-      onInstalling: () => told.push(`installing at ${at()}`),
+      onInstalling: (is) => told.push(`${is ? "installing" : "installed"} at ${at()}`),
       onLate: (whose) => told.push(`${whose} is late at ${at()}`),
       table: { descendants: async () => (isThere(at()) ? [{ pid: 2, start: "" }] : []) },
     });
@@ -41,7 +41,7 @@ describe("a start that installs first", () => {
     [
       "waits for the installation, and then as ever for the server",
       (second) => second > 100,
-      ["installing at 2", "server is late at 130"],
+      ["installing at 2", "installed at 104", "server is late at 130"],
     ],
     [
       "does not take a script of the installation for the server",

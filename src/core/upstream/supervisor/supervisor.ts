@@ -328,11 +328,14 @@ export class Supervisor implements ServerSupervisor {
     }
   }
 
-  /** A program such as npx gets the package of the server, which takes longer than a start. */
-  installing(installer: string): void {
+  /** A program such as npx gets the package of the server, which takes longer than a start; undefined once it has it. */
+  installing(installer: string | undefined): void {
     if (this.#state.kind !== "starting") return;
+    const { kind, attempt, since } = this.#state;
+    const state = { kind, attempt, since };
+    if (installer === undefined) return this.#move(state);
     this.#logger.info(`${installer} is installing it`);
-    this.#move({ ...this.#state, installer });
+    this.#move({ ...state, installer });
   }
 
   #becomeReady(connection: Connection, tools: ToolList, startMs: number): void {
