@@ -95,7 +95,7 @@ export async function planDeployment(options: PlanOptions): Promise<DeploymentPl
   const text = asDeployed(await withWorkers(options, agentIds), given.settings);
   const { settings } = await loadGateway(file, { ...place, text });
   const agents = await Promise.all(agentIds.map((id) => loadConfig(file, id, { ...place, text })));
-  refuseValues(file, settings, agents);
+  refuseCredentials(file, settings, agents);
   const workers = workersOf(agents);
   const ofWorkers = new Set(workers.flatMap((each) => each.variables));
   return {
@@ -186,7 +186,7 @@ function portOf({ port }: GatewaySettings): number {
 }
 
 /** Throws CONFIG_INVALID for a secret that is written out: many people read the files of a deployment. */
-function refuseValues(
+function refuseCredentials(
   file: string,
   { shared }: GatewaySettings,
   agents: readonly AgentConfig[],
@@ -208,9 +208,7 @@ function refuseValues(
     value !== undefined && writtenOut(value) !== undefined ? [key] : [],
   );
   const plain = agents.flatMap(({ warnings }) =>
-    warnings.flatMap(({ path, message }) =>
-      message.includes("has plaintext credentials") ? [path] : [],
-    ),
+    warnings.flatMap(({ path, isCredential }) => (isCredential ? [path] : [])),
   );
   const [first] = [...written, ...plain];
   if (first === undefined) return;

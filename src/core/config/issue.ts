@@ -21,6 +21,8 @@ export interface Issue {
   suggestion?: string;
   /** What to do about it, where the message does not say so. */
   remedy?: string;
+  /** A credential is written out there. */
+  isCredential?: true;
   /** Only where the path is not enough to find it: a key that is there twice. */
   position?: Position;
 }
@@ -58,6 +60,7 @@ export function toProblems(issues: readonly Issue[], source: IssueSource): Confi
     message: issue.message,
     suggestion: issue.suggestion,
     remedy: issue.remedy,
+    ...(issue.isCredential && { isCredential: true }),
   }));
   return problems.toSorted(
     (a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0),

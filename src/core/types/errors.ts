@@ -111,6 +111,8 @@ export interface ConfigProblem {
   suggestion?: string;
   /** What to do about it, where the message does not say so. */
   remedy?: string;
+  /** A credential is written out there. */
+  isCredential?: true;
 }
 
 export interface ErrorDetails {

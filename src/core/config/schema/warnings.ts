@@ -97,7 +97,7 @@ export function plaintextWarnings(
     const [first] = warned.has(name) ? [] : plaintextCredentials(config, known);
     if (first === undefined) continue;
     const message = `MCP server '${name}' has plaintext credentials in config — consider using secret:// references`;
-    const issue = atKey([...path, ...first.path], message);
+    const issue: Issue = { ...atKey([...path, ...first.path], message), isCredential: true };
     const remedy = inCode === undefined ? { remedy: movingRemedy(name, first.path) } : {};
     warned.set(name, { ...issue, ...remedy });
   }
