@@ -22,8 +22,18 @@ const CODE_VARIABLES: readonly CodeVariable[] = [
       "GIO_*",
       "GTK_MODULES",
       "GTK_PATH",
+      "GTK3_MODULES",
+      "GTK_IM_MODULE_FILE",
+      "GDK_PIXBUF_MODULE*",
       "QT_PLUGIN_PATH",
+      "QT_QPA_PLATFORM_PLUGIN_PATH",
+      "QML_IMPORT_PATH",
+      "QML2_IMPORT_PATH",
       "GST_PLUGIN_*",
+      "LIBGL_DRIVERS_PATH",
+      "LIBVA_DRIVERS_PATH",
+      "VK_*",
+      "OCL_ICD_*",
     ],
     // Of LaunchDarkly.
     but: ["LD_API_KEY", "LD_ACCESS_TOKEN", "LD_SDK_KEY", "LD_PROJECT_KEY", "LD_ENVIRONMENT_KEY"],
@@ -36,9 +46,22 @@ const CODE_VARIABLES: readonly CodeVariable[] = [
       "NODE_REPL_EXTERNAL_MODULE",
       "NODE_COMPILE_CACHE",
       "TS_NODE_*",
+      "TSX_*",
       "ESBUILD_BINARY_PATH",
-      "DENO_DIR",
+      "NAPI_RS_NATIVE_LIBRARY_PATH",
+      "PRISMA_QUERY_ENGINE_*",
+      "NPM_EXECPATH",
+      "NPM_NODE_EXECPATH",
+      "DENO_*",
       "JSR_URL",
+    ],
+    // Tokens, and what says less.
+    but: [
+      "DENO_AUTH_TOKENS",
+      "DENO_DEPLOY_TOKEN",
+      "DENO_KV_ACCESS_TOKEN",
+      "DENO_NO_PROMPT",
+      "DENO_NO_UPDATE_CHECK",
     ],
     reason: "loads modules into every program of Node.js or Deno",
   },
@@ -55,6 +78,14 @@ const CODE_VARIABLES: readonly CodeVariable[] = [
       "PYTHONBREAKPOINT",
       "PYTHON_PRESITE",
       "__PYVENV_LAUNCHER__",
+      "COVERAGE_PROCESS_START",
+      "PYTEST_PLUGINS",
+      "PYTEST_ADDOPTS",
+      "IPYTHONDIR",
+      "JUPYTER_CONFIG_*",
+      "JUPYTER_PATH",
+      "PEX_*",
+      "SHIV_*",
     ],
     reason: "loads modules into every program of Python",
   },
@@ -70,16 +101,32 @@ const CODE_VARIABLES: readonly CodeVariable[] = [
       "ZDOTDIR",
       "FPATH",
       "FISH_FUNCTION_PATH",
+      "XONSHRC",
       "PSMODULEPATH",
+      // Scripts that whoever chooses a version of a language runs.
+      "PYENV_HOOK_PATH",
+      "RBENV_HOOK_PATH",
+      "NODENV_HOOK_PATH",
     ],
     reason: "is run by every shell",
   },
   {
-    names: ["PERL5OPT", "PERL5LIB", "PERLLIB", "PERL5DB", "PERL5SHELL"],
+    names: ["PERL5OPT", "PERL5LIB", "PERLLIB", "PERL5DB", "PERL5SHELL", "PERLIO", "PERLDB_OPTS"],
     reason: "loads modules into every program of Perl",
   },
   {
-    names: ["RUBYOPT", "RUBYLIB", "GEM_HOME", "GEM_PATH", "BUNDLE_*"],
+    names: [
+      "RUBYOPT",
+      "RUBYLIB",
+      "RUBYSHELL",
+      "RUBYGEMS_GEMDEPS",
+      "GEM_HOME",
+      "GEM_PATH",
+      "GEM_SPEC_CACHE",
+      "GEMRC",
+      "BUNDLE_*",
+      "BUNDLER_*",
+    ],
     // Names an application to Apple's tools.
     but: ["BUNDLE_ID"],
     reason: "loads code into every program of Ruby",
@@ -102,18 +149,29 @@ const CODE_VARIABLES: readonly CodeVariable[] = [
   },
   {
     names: [
-      "DOTNET_STARTUP_HOOKS",
-      "DOTNET_ADDITIONAL_DEPS",
-      "DOTNET_SHARED_STORE",
-      "DOTNET_ROOT*",
-      "DOTNET_CLI_HOME",
-      "DOTNET_DIAGNOSTICPORTS",
-      "DOTNET_BUNDLE_EXTRACT_BASE_DIR",
+      // The runtime's settings name libraries: DOTNET_GCName, DOTNET_JitPath.
+      "DOTNET_*",
       "COMPLUS_*",
+      "ASPNETCORE_HOSTINGSTARTUP*",
+      "MSBUILD*",
+      "DIRECTORYBUILD*",
       "CUSTOMBEFORE*",
       "CUSTOMAFTER*",
       "CORECLR_*",
       "COR_*",
+    ],
+    but: [
+      "DOTNET_ENVIRONMENT",
+      "DOTNET_NOLOGO",
+      "DOTNET_CLI_TELEMETRY_OPTOUT",
+      "DOTNET_CLI_UI_LANGUAGE",
+      "DOTNET_SKIP_FIRST_TIME_EXPERIENCE",
+      "DOTNET_SYSTEM_GLOBALIZATION_INVARIANT",
+      "DOTNET_RUNNING_IN_CONTAINER",
+      "DOTNET_ROLL_FORWARD",
+      "DOTNET_GCSERVER",
+      "DOTNET_GCHEAPHARDLIMIT",
+      "DOTNET_TIEREDPGO",
     ],
     reason: "loads code into every program of .NET",
   },
@@ -135,8 +193,18 @@ const CODE_VARIABLES: readonly CodeVariable[] = [
       "GOROOT",
       "GOPROXY",
       "GOAUTH",
+      "GOCACHE*",
+      "GOMODCACHE",
+      "GOWORK",
+      "GOSUMDB",
+      "GONOSUMDB",
+      "GONOSUMCHECK",
+      "GOINSECURE",
+      "CGO_*",
       "RUSTC*",
+      "RUSTDOC*",
       "RUSTFLAGS",
+      "RUSTUP_*",
       "CARGO_*",
       "MAKEFLAGS",
       "MAKEFILES",
@@ -155,14 +223,42 @@ const CODE_VARIABLES: readonly CodeVariable[] = [
       "GIT_COMMON_DIR",
       "GIT_ALLOW_PROTOCOL",
       "HGRCPATH",
+      "GH_CONFIG_DIR",
       "SVN_SSH",
       "RSYNC_RSH",
+      "SSH_SK_*",
+      "SSH_PKCS11_HELPER",
     ],
     reason: "names a program that git or the like runs, or settings that do",
   },
   {
-    names: ["DOCKER_CONFIG", "CONTAINERS_*"],
+    names: ["DOCKER_CONFIG", "BUILDX_CONFIG", "REGISTRY_AUTH_FILE", "CONTAINERS_*"],
     reason: "chooses settings of docker or podman, which name programs that they run",
+  },
+  {
+    names: [
+      "CLOUDSDK_PYTHON*",
+      "CLOUDSDK_ROOT_DIR",
+      "GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES",
+      "AZURE_EXTENSION_*",
+      "TF_CLI_*",
+      "HELM_PLUGINS",
+      "ANSIBLE_CONFIG",
+      "ANSIBLE_LIBRARY",
+      "NIX_*",
+      "MISE_*",
+      "PSQLRC",
+      "WGETRC",
+      "MAGICK_C*",
+      "GS_LIB",
+      "GS_OPTIONS",
+      "TEXMF*",
+      "LESSKEY*",
+      "VIMINIT",
+      "EXINIT",
+      "LIBMYSQL_PLUGIN*",
+    ],
+    reason: "names programs, or settings that do, for a tool that servers often run",
   },
   {
     // Each of their options is a variable: `call` runs a command, `package` another package, `cache` what lies there. So only
@@ -218,6 +314,21 @@ const PROGRAMS: ReadonlySet<string> = new Set([
   "GIT_EDITOR",
   "GIT_SEQUENCE_EDITOR",
   "GIT_PAGER",
+  "GH_BROWSER",
+  "GH_EDITOR",
+  "GH_PAGER",
+  "AWS_PAGER",
+  "PSQL_PAGER",
+  "PSQL_EDITOR",
+  "SYSTEMD_PAGER",
+  "SYSTEMD_EDITOR",
+  "KUBE_EDITOR",
+  "KUBECTL_EXTERNAL_DIFF",
+  "SUDO_EDITOR",
+  "JAVACMD",
+  "CC",
+  "CXX",
+  "NODE_GYP_FORCE_PYTHON",
   "SSH_ASKPASS",
   "SUDO_ASKPASS",
 ]);
@@ -239,6 +350,18 @@ const PLACES: ReadonlySet<string> = new Set([
   "XDG_CONFIG_DIRS",
   "XDG_DATA_HOME",
   "XDG_DATA_DIRS",
+  // Where uv, pip and Deno have the code that they got.
+  "XDG_CACHE_HOME",
+  "GOPATH",
+  "SYSTEMROOT",
+  "WINDIR",
+  "GNUPGHOME",
+  "AWS_CONFIG_FILE",
+  "AWS_SHARED_CREDENTIALS_FILE",
+  "CLOUDSDK_CONFIG",
+  "AZURE_CONFIG_DIR",
+  "ODBCSYSINI",
+  "ODBCINSTINI",
   "SHELL",
   "COMSPEC",
   // Where those who choose a version of a language find its programs.
@@ -256,6 +379,22 @@ const PLACE_REASON = "chooses which programs and settings are used, whatever the
 /** What is in the directory of a project, or of a server, would run in place of your programs. */
 const RELATIVE_REASON =
   "has a directory that is not absolute, or of the workspace, whose programs would run in place of yours";
+/**
+ * With a proxy beside them, whoever wrote these certificates answers for npm, and gives another program than the command
+ * names. A publisher may ask you for them: many servers are of a network with an authority of its own.
+ */
+const CERTIFICATES: ReadonlySet<string> = new Set([
+  "NODE_EXTRA_CA_CERTS",
+  "SSL_CERT_FILE",
+  "SSL_CERT_DIR",
+  "NIX_SSL_CERT_FILE",
+  "REQUESTS_CA_BUNDLE",
+  "CURL_CA_BUNDLE",
+  "GIT_SSL_CAINFO",
+  "GIT_SSL_CAPATH",
+]);
+const CERTIFICATE_REASON =
+  "has certificates from a place that is not absolute, or of the workspace, which decide where programs come from";
 /** Of the directory that you work in, in the words of editors and shells. With a default, it can be anything. */
 const BEGINS_WITH_OTHER_VARIABLE =
   /^\$(?!\{?(?:workspace|(?:PWD|OLDPWD|cwd|INIT_CWD)\b))(?:\{\w+\}|\w+)/i;
@@ -290,12 +429,13 @@ export function codeVariableReason(
   by?: "publisher" | "application",
 ): string | undefined {
   const folded = name.toUpperCase().replaceAll("-", "_");
-  if (PLACES.has(folded)) {
-    if (by === "publisher") return PLACE_REASON;
+  const isPlace = PLACES.has(folded);
+  if (isPlace && by === "publisher") return PLACE_REASON;
+  if (isPlace || CERTIFICATES.has(folded)) {
     const isBare = by === "application";
-    return typeof value === "string" && hasRelativeDirectory(value, isBare)
-      ? RELATIVE_REASON
-      : undefined;
+    const isRelative = typeof value === "string" && hasRelativeDirectory(value, isBare);
+    if (!isRelative) return undefined;
+    return isPlace ? RELATIVE_REASON : CERTIFICATE_REASON;
   }
   if (PROGRAMS.has(folded)) {
     const isPlain = typeof value === "string" && PLAIN_PROGRAM.test(value) && by !== "publisher";

@@ -79,6 +79,27 @@ const CODE = [
   "GOAUTH",
   "MAKEFLAGS",
   "SVN_SSH",
+  "BUNDLER_SETUP",
+  "RUBYGEMS_GEMDEPS",
+  "PERLIO",
+  "DOTNET_GCName",
+  "DOTNET_JitPath",
+  "ASPNETCORE_HOSTINGSTARTUPASSEMBLIES",
+  "MSBuildSDKsPath",
+  "GOCACHEPROG",
+  "RUSTUP_TOOLCHAIN",
+  "DENO_CERT",
+  "TSX_TSCONFIG_PATH",
+  "NAPI_RS_NATIVE_LIBRARY_PATH",
+  "npm_execpath",
+  "COVERAGE_PROCESS_START",
+  "PEX_PATH",
+  "PYENV_HOOK_PATH",
+  "SSH_SK_PROVIDER",
+  "CLOUDSDK_PYTHON",
+  "GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES",
+  "MAGICK_CONFIGURE_PATH",
+  "VK_LAYER_PATH",
 ];
 const OTHERS = [
   "API_KEY",
@@ -101,6 +122,9 @@ const OTHERS = [
   "OLD_LD_",
   "LD_SDK_KEY",
   "BUNDLE_ID",
+  "DOTNET_ENVIRONMENT",
+  "DENO_DEPLOY_TOKEN",
+  "AWS_CONFIG",
 ];
 
 describe.each(CODE)("%s", (name) => {
@@ -170,6 +194,8 @@ describe.each([
   ["HOME", "."],
   ["XDG_CONFIG_HOME", "config"],
   ["SHELL", "./sh"],
+  ["XDG_CACHE_HOME", "cache"],
+  ["AWS_CONFIG_FILE", "${workspaceFolder}/aws"],
 ])("%s as %j", (name, value) => {
   const env = { [name]: value };
 
@@ -201,12 +227,27 @@ it.each([
   ["BROWSER", "./x"],
   ["GIT_PAGER", "/tmp/x"],
   ["git_askpass", "$(id)"],
+  ["AWS_PAGER", "sh -c id"],
+  ["CC", "./cc"],
 ])("%s as %j may not be set by a session or a publisher", (name, value) => {
   const server = { command: "run", env: { [name]: value } };
   expect(() => parseSessionServers({ a: server }, undefined, "/")).toThrow("is refused: it names");
   expect(codeVariableReason(name, "cat", "publisher")).toBe(
     "names a program that other programs run",
   );
+});
+
+it.each([
+  ["NODE_EXTRA_CA_CERTS", "ca.pem"],
+  ["ssl_cert_file", "${workspaceFolder}/ca.pem"],
+  ["REQUESTS_CA_BUNDLE", "/proc/self/cwd/ca.pem"],
+])("certificates of a project may not be set by others, as %s is: %j", (name, value) => {
+  const parse = (env: Record<string, string>) =>
+    parseSessionServers({ a: { command: "run", env } }, undefined, "/");
+  expect(() => parse({ [name]: value })).toThrow("is refused: it has certificates");
+  expect(parse({ [name]: "/etc/ssl/ca.pem" }).definitions).toHaveLength(1);
+  // Of a registry, it is something that you give.
+  expect(codeVariableReason(name, undefined, "publisher")).toBeUndefined();
 });
 
 it("a value that old versions of bash run may not be set, whatever its name is", () => {
