@@ -9,10 +9,9 @@ import { parseText } from "../../core/config/text/document.ts";
 import { splitWords } from "../../core/tools/arguments/split-words.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import { isJsonObject, type JsonObject } from "../../core/types/json.ts";
-import { withoutCredentials } from "../../core/board/without-credentials.ts";
-import { escaped, type ServerConfig } from "../../core/types/server-config.ts";
+import type { ServerConfig } from "../../core/types/server-config.ts";
 import type { PlannedChange } from "../../serve/gateway/page/changes.ts";
-import type { AddInput, AddSource, Change, OfferFacts } from "../../serve/gateway/page/wire.ts";
+import type { AddSource, Change, OfferFacts } from "../../serve/gateway/page/wire.ts";
 import { oneLine } from "../../util/text.ts";
 import { visible } from "../../util/visible.ts";
 import type { CliContext } from "../context.ts";
@@ -21,14 +20,22 @@ import { readServer, readServerJson } from "../read-server.ts";
 import { refuseBoard } from "../servers/add.ts";
 import { removeUnusedBundles } from "../servers/bundles.ts";
 import { type FoundOffer, fillOffer, readOffer, readOfferSource } from "../servers/offer.ts";
-import { openServerFile, secretSettings, type ServerFile } from "../servers/server-file.ts";
+import { openServerFile, type ServerFile } from "../servers/server-file.ts";
 import { suspicions } from "../servers/suspicious.ts";
 import { trialLines, tryServer } from "../servers/trial.ts";
 import { TypedSecrets } from "../servers/typed-secrets.ts";
 import { stateNotes } from "../status/server-state.ts";
-import { secretName, storeSecret, WHERE, withStore } from "../store-secret.ts";
 import { typedName } from "../typed/typed-name.ts";
 import { planEntryChange } from "./entry-change.ts";
+import {
+  credentialsApart,
+  type PlacedSecret,
+  placeSecrets,
+  storeAll,
+  storedLine,
+  withStored,
+  withValues,
+} from "./entry-secrets.ts";
 import type { Uploads } from "./uploads.ts";
 
 type Add = Extract<Change, { kind: "add" }>;
@@ -78,42 +85,6 @@ function serversIn(json: string): { name: string; server: JsonObject }[] {
   return [{ name: "", server: readServerJson(json) }];
 }
 
-/** Takes out what is for the store: what an example has in a credential's place is to be typed. */
-function credentialsApart(server: JsonObject): { rest: JsonObject; inputs: AddInput[] } {
-  const inputs: AddInput[] = [];
-  const rest = { ...server };
-  for (const block of ["env", "headers"] as const) {
-    const given = rest[block];
-    if (!isJsonObject(given)) continue;
-    const kept = Object.entries(given).filter(([key, value]) => {
-      if (typeof value !== "string" || isReference(value)) return true;
-      const isExample = value === "" || EXAMPLE.test(value);
-      if (!isCredential(block, key, isExample ? A_KEY : value)) return true;
-      const filled = isExample ? {} : { default: value };
-      inputs.push({ key, isRequired: true, isSecret: true, format: "string", ...filled });
-      return false;
-    });
-    if (kept.length > 0) rest[block] = Object.fromEntries(kept);
-    else delete rest[block];
-  }
-  return { rest, inputs };
-}
-
-function isCredential(block: "env" | "headers", key: string, value: string): boolean {
-  const shown = withoutCredentials({ [block]: { [key]: value } })[block];
-  return isJsonObject(shown) && shown[key] !== value;
-}
-
-/** What no other value looks like: then the name alone decides. */
-const A_KEY = "A1b2C3d4E5f6G7h8J9k0";
-
-/** What documentation writes where a key belongs. */
-const EXAMPLE = /^(?:Bearer )?(?:<.*>|\[.*\]|\.{3,}|…|x{3,}|your[-_ ].*)$/i;
-
-function isReference(value: string): boolean {
-  return /\$\{[^}]*\}|^(?:secret|op):\/\//i.test(value);
-}
-
 async function offerOf(
   { word, way }: Extract<AddSource, { kind: "offer" }>,
   file: ServerFile,
@@ -150,7 +121,7 @@ export async function planAdd(
     const message = `${visible(file.path)} has a server '${oneLine(name, 100)}' already`;
     throw new PlugboardError("INVALID_ARGUMENTS", message, { hint: "give this one another name" });
   }
-  const secrets = await placeSecrets(given, file, context);
+  const secrets = await placeSecrets(name, given.secrets, file, context);
   const { server, notes } = await entryOf(given, secrets, file, uploads, context);
   await refuseBoard(name, server, file, context);
   const { warnings } = parseAgentConfig({ servers: { [name]: server } });
@@ -163,22 +134,14 @@ export async function planAdd(
       warnings: [
         ...warnings.map((each) => problemMessage(each)),
         ...notes,
-        ...secrets.map(
-          ({ text, where }) => `the value that you typed is stored in ${where}, as ${text}`,
-        ),
+        ...secrets.map(storedLine),
         ...(check ? ["it is started once before it is written, to see whether it answers"] : []),
       ],
       change: (servers) => withServer(servers, name, server),
       basis: secrets.map(({ key, value }) => [key, value]),
       before: async () => {
         if (check) said = await tryFirst(name, withValues(server, secrets), file, context);
-        const agentSettings = await secretSettings(file, context);
-        for (const { stored, value } of secrets) {
-          await storeSecret(stored, value, undefined, context, {
-            agent: agentSettings,
-            replaces: true,
-          });
-        }
+        await storeAll(secrets, file, context);
       },
       after: () => removeUnusedBundles(file, context),
     },
@@ -187,33 +150,6 @@ export async function planAdd(
     context,
   );
   return { ...planned, apply: async () => (await planned.apply()) ?? said };
-}
-
-interface PlacedSecret {
-  key: string;
-  value: string;
-  /** What it is called where it is stored. */
-  stored: string;
-  /** The reference. */
-  text: string;
-  where: string;
-}
-
-/** Where the values would go. Nothing is stored. */
-async function placeSecrets(
-  { name, secrets }: Add,
-  file: ServerFile,
-  context: CliContext,
-): Promise<PlacedSecret[]> {
-  const given = Object.entries(secrets).filter(([, value]) => value !== "");
-  if (given.length === 0) return [];
-  const settings = await secretSettings(file, context);
-  return withStore(undefined, settings, context, async ({ place, provider }) =>
-    given.map(([key, value]) => {
-      const stored = secretName(name, key);
-      return { key, value, stored, text: place(stored).text, where: WHERE[provider] };
-    }),
-  );
 }
 
 async function entryOf(
@@ -226,10 +162,7 @@ async function entryOf(
   if (from.kind === "json") {
     const server: ServerConfig = readServerJson(from.json);
     parseAgentConfig({ servers: { [name]: server } });
-    const given = Object.fromEntries(secrets.map(({ key, text }) => [key, text]));
-    const block = server.url === undefined ? "env" : "headers";
-    const whole =
-      secrets.length === 0 ? server : { ...server, [block]: { ...server[block], ...given } };
+    const whole = withStored(server, secrets);
     return { server: whole, notes: suspicions(whole) };
   }
   const { offer } =
@@ -242,22 +175,6 @@ async function entryOf(
   ];
   const typed = new TypedSecrets(name, file, undefined, context);
   return fillOffer(offer, { set, yes: true }, typed, context);
-}
-
-/** For the trial: nothing is stored before the server has answered. */
-function withValues(server: ServerConfig, secrets: readonly PlacedSecret[]): ServerConfig {
-  const filled = (value: unknown): unknown => {
-    if (typeof value === "string") {
-      return secrets.reduce(
-        (rest, { text, value: own }) => rest.replaceAll(text, () => escaped(own)),
-        value,
-      );
-    }
-    if (Array.isArray(value)) return value.map(filled);
-    if (!isJsonObject(value)) return value;
-    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, filled(each)]));
-  };
-  return filled(server) as ServerConfig;
 }
 
 /** Says what it has. Rejects with why it does not answer. */

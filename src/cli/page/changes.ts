@@ -42,6 +42,13 @@ import { offerFacts, planAdd, readSource } from "./add.ts";
 import { connectChange } from "./applications.ts";
 import { otherDenials, withEntry, withRule } from "./edits.ts";
 import { planEntryChange } from "./entry-change.ts";
+import {
+  placeSecrets,
+  storeAll,
+  storedLine,
+  typedCredentials,
+  withStored,
+} from "./entry-secrets.ts";
 import { fileDiff, startsIn } from "./file-diff.ts";
 import { withHidden } from "./hidden.ts";
 import { Uploads } from "./uploads.ts";
@@ -50,6 +57,8 @@ const LONGEST_ENTRY = 200_000;
 const OF_SERVER = { agent: NAME, server: NAME };
 
 const VALUES = z.record(NAME, z.array(z.string().max(LONGEST_ENTRY)).max(100));
+
+const SECRETS = z.record(NAME, z.string().max(LONGEST_ENTRY));
 
 const ADD = z.strictObject({
   kind: z.literal("add"),
@@ -65,7 +74,7 @@ const ADD = z.strictObject({
     }),
     z.strictObject({ kind: z.literal("upload"), id: NAME, values: VALUES }),
   ]),
-  secrets: z.record(NAME, z.string().max(LONGEST_ENTRY)),
+  secrets: SECRETS,
   check: z.boolean(),
 });
 
@@ -213,18 +222,25 @@ function pageChanges(live: LiveConfig, uploads: Uploads, context: CliContext): C
         kind: z.literal("entry"),
         ...OF_SERVER,
         json: z.string().max(LONGEST_ENTRY),
+        secrets: SECRETS,
       }),
-      plan: async ({ agent, server, json }) => {
+      plan: async ({ agent, server, json, secrets: given }) => {
         const { file, own } = await found(agent, server);
-        const entry = withHidden(readServerJson(json), writtenServer(file, server));
-        parseAgentConfig({ servers: { [server]: entry } });
+        const written = writtenServer(file, server);
+        const edited = withHidden(readServerJson(json), written);
+        parseAgentConfig({ servers: { [server]: edited } });
+        const typed = { ...typedCredentials(edited, written), ...given };
+        const secrets = await placeSecrets(server, typed, file, own);
+        const entry = withStored(edited, secrets);
         return planEntryChange(
           {
             summary: `edit ${oneLine(server)}`,
             agent,
             server,
-            warnings: suspicions(entry),
-            change: (servers) => withEntry(servers, server, entry),
+            warnings: [...suspicions(entry), ...secrets.map(storedLine)],
+            change: (servers) => withEntry(servers, server, { ...entry }),
+            basis: secrets.map(({ key, value }) => [key, value]),
+            before: () => storeAll(secrets, file, own),
           },
           file,
           live,

@@ -12,6 +12,7 @@ import {
   type RegistryServer,
 } from "../../serve/gateway/page/wire.ts";
 import { Form } from "../form/form.tsx";
+import { SecretFields } from "../form/secret-fields.tsx";
 import { ask, GatewayError, upload } from "../gateway.ts";
 import { newAttempt, Problem } from "../parts/attempt.tsx";
 import { ChangeButton } from "../parts/change.tsx";
@@ -39,7 +40,8 @@ const WAYS = {
 type Way = keyof typeof WAYS;
 
 const way = signal<Way>("command");
-const typed = signal("");
+/** What was typed in each way: it may be a secret, and is for no other. */
+const typed = signal<Partial<Record<Way, string>>>({});
 const found = signal<RegistryServer[] | undefined>(undefined);
 /** Where the offers are from. */
 type Source = AddSource | { kind: "upload"; id: string };
@@ -77,7 +79,7 @@ function sendFile(file: File): Promise<void> {
 }
 
 function go(): Promise<void> {
-  const text = typed.value;
+  const text = typed.value[way.value] ?? "";
   switch (way.value) {
     case "registry":
       return attempt(async () => {
@@ -99,8 +101,9 @@ export function Add(): VNode {
   const id = useId();
   const [, label, example] = WAYS[way.value];
   const isLong = way.value === "json";
-  const take = (text: string): void => {
-    typed.value = text;
+  const text = typed.value[way.value] ?? "";
+  const take = (next: string): void => {
+    typed.value = { ...typed.value, [way.value]: next };
   };
   if (!isOwner.value) {
     return (
@@ -145,7 +148,7 @@ export function Add(): VNode {
               rows={8}
               spellcheck={false}
               placeholder={example}
-              value={typed.value}
+              value={text}
               onInput={(event) => take(event.currentTarget.value)}
             />
           ) : (
@@ -154,13 +157,13 @@ export function Add(): VNode {
               required
               autocomplete="off"
               placeholder={example}
-              value={typed.value}
+              value={text}
               onInput={(event) => take(event.currentTarget.value)}
             />
           )}
         </div>
         <p class="actions">
-          <button type="submit" class="primary" disabled={isBusy.value}>
+          <button type="submit" class="primary" aria-disabled={isBusy.value}>
             {way.value === "registry" ? "Search" : "Go on"}
           </button>
         </p>
@@ -286,7 +289,7 @@ function Offer({ offer }: { offer: OfferFacts }): VNode {
   const done = (said: string | undefined): void => {
     added.value = { name: `${agent}/${name.value.trim()}`, said };
     offers.value = offers.value.filter((each) => each !== offer);
-    if (offers.value.length === 0) typed.value = "";
+    if (offers.value.length === 0) typed.value = {};
   };
   return (
     <article class="question" aria-label={name.value || "New server"}>
@@ -350,7 +353,12 @@ function Offer({ offer }: { offer: OfferFacts }): VNode {
           }}
         />
       )}
-      <Secrets inputs={secret} mayName={offer.json !== undefined} about={about} />
+      <SecretFields
+        inputs={secret}
+        {...(offer.json !== undefined && { kind: isRemote(json.value) ? "header" : "variable" })}
+        values={about.secrets}
+        newName={about.newSecret}
+      />
       {failure.value && (
         <div class="why">
           <Problem error={failure.value} />
@@ -406,83 +414,9 @@ function OtherWays({ others, word }: OtherWaysProps): VNode | null {
   );
 }
 
-interface SecretsProps {
-  inputs: readonly AddInput[];
-  /** Any variable, or header, can be given. */
-  mayName: boolean;
-  about: Typed;
-}
-
 /** A server that is reached by its address gets headers, and one that is started gets variables. */
 function isRemote(json: string): boolean {
   return /"(?:url|serverUrl|httpUrl)"\s*:/.test(json);
-}
-
-function Secrets({ inputs, mayName, about }: SecretsProps): VNode | null {
-  const id = useId();
-  const { secrets: secretValues, newSecret: newName, json } = about;
-  const names = [...new Set([...inputs.map(({ key }) => key), ...Object.keys(secretValues.value)])];
-  if (names.length === 0 && !mayName) return null;
-  const set = (key: string, value: string): void => {
-    secretValues.value = { ...secretValues.value, [key]: value };
-  };
-  return (
-    <fieldset>
-      <legend>Secrets: stored safely, and written as references</legend>
-      {names.map((key) => {
-        const { description, isRequired } = inputs.find((each) => each.key === key) ?? {};
-        return (
-          <div class="field" key={key}>
-            <label for={`${id}-${key}`}>
-              <Foreign text={key} most={100} />
-              {isRequired && <span class="required"> required</span>}
-            </label>
-            {description && (
-              <small>
-                <Foreign text={description} most={500} />
-              </small>
-            )}
-            <input
-              id={`${id}-${key}`}
-              type="password"
-              autocomplete="off"
-              value={secretValues.value[key] ?? ""}
-              onInput={(event) => set(key, event.currentTarget.value)}
-            />
-          </div>
-        );
-      })}
-      {mayName && (
-        <div class="item">
-          <div class="field">
-            <label for={`${id}-new`}>
-              {isRemote(json.value)
-                ? "A header that it needs, such as Authorization"
-                : "A variable that it needs, such as API_KEY"}
-            </label>
-            <input
-              id={`${id}-new`}
-              autocomplete="off"
-              value={newName.value}
-              onInput={(event) => {
-                newName.value = event.currentTarget.value;
-              }}
-            />
-          </div>
-          <button
-            type="button"
-            disabled={newName.value.trim() === ""}
-            onClick={() => {
-              set(newName.value.trim(), "");
-              newName.value = "";
-            }}
-          >
-            Add a secret
-          </button>
-        </div>
-      )}
-    </fieldset>
-  );
 }
 
 /** The inputs of an offer as the schema of a form. */

@@ -4,6 +4,7 @@ import { useSignal } from "@preact/signals";
 import type { VNode } from "preact";
 import { useEffect, useId } from "preact/hooks";
 import type { ServerEntryFacts, ServerFacts } from "../../serve/gateway/page/wire.ts";
+import { SecretFields } from "../form/secret-fields.tsx";
 import { ask, GatewayError } from "../gateway.ts";
 import { Problem } from "../parts/attempt.tsx";
 import { ChangeButton } from "../parts/change.tsx";
@@ -11,12 +12,15 @@ import { Foreign } from "../parts/foreign.tsx";
 import { linkTo } from "../route.ts";
 
 export function ServerEntry({ server }: { server: ServerFacts }): VNode {
-  const { agent, name, state } = server;
+  const { agent, name, state, transport } = server;
   const found = useSignal<ServerEntryFacts | GatewayError | undefined>(undefined);
   const draft = useSignal<string | undefined>(undefined);
+  const secrets = useSignal<Record<string, string>>({});
+  const newSecret = useSignal("");
   const id = useId();
   const read = async (): Promise<void> => {
     draft.value = undefined;
+    secrets.value = {};
     found.value = await ask("servers/entry", { agent, server: name }).catch(
       (error: unknown) => error as GatewayError,
     );
@@ -47,11 +51,22 @@ export function ServerEntry({ server }: { server: ServerFacts }): VNode {
           }}
         />
       </div>
+      <SecretFields
+        inputs={[]}
+        kind={transport === "stdio" ? "variable" : "header"}
+        values={secrets}
+        newName={newSecret}
+      />
       <p class="actions">
         <ChangeButton
           kind="primary"
           confirm="Write it"
-          change={() => ({ kind: "entry", ...of, json: draft.value ?? entry.json })}
+          change={() => ({
+            kind: "entry",
+            ...of,
+            json: draft.value ?? entry.json,
+            secrets: secrets.value,
+          })}
           onDone={() => void read()}
         >
           Save…

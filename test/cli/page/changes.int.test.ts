@@ -70,6 +70,7 @@ describe("a change in the page", () => {
       kind: "entry",
       ...OF_ECHO,
       json: JSON.stringify({ ...echo, lazy: true }),
+      secrets: {},
     });
     await expect.poll(() => tools(page, "refused")).toBe(0);
     const audit = await scratch.run(["audit", "--json"]);
@@ -156,14 +157,19 @@ describe("a change in the page", () => {
     const { json } = await page.ask("servers/entry", OF_ECHO);
     const entry = JSON.parse(json) as { args: string[] };
     const edited = JSON.stringify({ ...entry, args: [ECHO, "--quiet", ...entry.args.slice(1)] });
-    const shown = await change(page, { kind: "entry", ...OF_ECHO, json: edited });
+    const shown = await change(page, { kind: "entry", ...OF_ECHO, json: edited, secrets: {} });
     expect(shown.starts).toMatchObject([
       { lines: [/--quiet/, /API_TOKEN/, /SHORT_TOKEN/].map(has) },
     ]);
     const ofAway = { agent: "default", server: "away" };
     const { json: away } = await page.ask("servers/entry", ofAway);
     const { enabled: _, ...on } = JSON.parse(away) as { enabled: boolean };
-    const start = await change(page, { kind: "entry", ...ofAway, json: JSON.stringify(on) });
+    const start = await change(page, {
+      kind: "entry",
+      ...ofAway,
+      json: JSON.stringify(on),
+      secrets: {},
+    });
     expect(start.starts).toMatchObject([{ lines: [/mcp.example.com/, /Bearer/].map(has) }]);
     expect(JSON.stringify([json, away, shown, start])).not.toMatch(/literal-secret|=pin7/);
     expect(JSON.parse(scratch.read("own.json"))).toEqual({
@@ -182,7 +188,7 @@ describe("a change in the page", () => {
     });
     const moved = JSON.stringify({ ...entry, env: { OTHER_TOKEN: "[REDACTED]" } });
     const refused = await page.ask("changes/preview", {
-      change: { kind: "entry", ...OF_ECHO, json: moved },
+      change: { kind: "entry", ...OF_ECHO, json: moved, secrets: {} },
     });
     expect(refused.error?.message).toMatch(/^`env.OTHER_TOKEN` still has/);
   });
@@ -226,6 +232,34 @@ describe("a change in the page", () => {
       echo: { env: { REGION: "eu-west-1", GITHUB_TOKEN: expect.stringContaining("secret://") } },
       far: {
         headers: { Authorization: "${FAR}", "X-Api-Key": expect.stringContaining("secret://") },
+      },
+    });
+
+    // Those that are typed later, where a server is mended, too.
+    const { json } = await page.ask("servers/entry", OF_ECHO);
+    const entry = JSON.parse(json) as typeof pasted.mcpServers.echo;
+    const edited = {
+      ...entry,
+      env: { ...entry.env, SLACK_TOKEN: "xoxb-123456789012-abcdefABCDEF" },
+    };
+    const shown = await change(page, {
+      kind: "entry",
+      ...OF_ECHO,
+      json: JSON.stringify(edited),
+      secrets: { NOTES_KEY: "typed by hand" },
+    });
+    expect(shown.warnings).toEqual(Array(2).fill(has(/^the value that you typed is stored in /)));
+    expect(JSON.stringify(shown)).not.toMatch(/xoxb-|typed by hand/);
+    expect(scratch.read("named.json")).not.toMatch(/xoxb-|typed by hand/);
+    expect(JSON.parse(scratch.read("named.json"))).toMatchObject({
+      mcpServers: {
+        echo: {
+          env: {
+            ...entry.env,
+            SLACK_TOKEN: expect.stringContaining("secret://"),
+            NOTES_KEY: expect.stringContaining("secret://"),
+          },
+        },
       },
     });
   });
@@ -276,9 +310,12 @@ describe("a change in the page", () => {
     const page = await up("--config", join(scratch.directory, "own.json"));
     const cases: [Change, RegExp][] = [
       [{ kind: "server", action: "remove", agent: "default", server: "no" }, /'no'/],
-      [{ kind: "entry", ...OF_ECHO, json: '{"command": 5}' }, /command/],
-      [{ kind: "entry", ...OF_ECHO, json: "{" }, /JSON cannot be read/],
-      [{ kind: "entry", ...OF_ECHO, json: '{"command": "[REDACTED]"}' }, /write the whole value/],
+      [{ kind: "entry", ...OF_ECHO, json: '{"command": 5}', secrets: {} }, /command/],
+      [{ kind: "entry", ...OF_ECHO, json: "{", secrets: {} }, /JSON cannot be read/],
+      [
+        { kind: "entry", ...OF_ECHO, json: '{"command": "[REDACTED]"}', secrets: {} },
+        /write the whole value/,
+      ],
       [{ kind: "trust" }, /no edit waits/],
       [{ kind: "server", action: "enable", ...OF_ECHO }, /says so already/],
     ];

@@ -110,8 +110,9 @@ export interface ServerFacts {
   perUser?: "sign-in" | "exchange";
   /** Since when it is starting or ready, or when it is tried again. */
   at?: number;
-  /** Why it is in this state, and what to do. */
+  /** Why it is in this state, the error's code, and what to do. */
   why?: string;
+  code?: string;
   remedy?: string;
   pid?: number;
   tools: number;
@@ -351,6 +352,8 @@ export interface ToolDetails extends ToolFacts {
   description: string;
   parameters: JsonObject;
   outputSchema?: JsonObject;
+  /** Since when its definition is approved, if it is pinned. What has changed is told as an event. */
+  pinnedAt?: number;
 }
 
 /**
@@ -363,7 +366,14 @@ export type Change =
   | { kind: "rule"; agent: string; server: string; tool: string; verdict: "allow" | "ask" | "deny" }
   | { kind: "pins"; agent: string; server: string; mode: "off" | "warn" | "block" }
   /** The whole entry of a server, as JSON. */
-  | { kind: "entry"; agent: string; server: string; json: string }
+  | {
+      kind: "entry";
+      agent: string;
+      server: string;
+      json: string;
+      /** Stored, and written as references: variables, or headers. */
+      secrets: Record<string, string>;
+    }
   /** An edit of the file that waits, as it is. */
   | { kind: "trust" }
   /** The board in the file of an application, or out of it again. */
