@@ -25,6 +25,9 @@ describeInBrowser("calls in the page", (browser) => {
   it("are shown with their stages, arguments and answer, and what was taken out of these", async () => {
     const { page, complaints } = await rig.open(browser());
     await call(page, "echo/echo", { text: `it is ${SECRET}` });
+    await expect
+      .poll(() => page.textContent("main"))
+      .toMatch(/Its definitionis as it was first seen.*echo__echo/s);
     await goTo(page, "Activity");
     await page.getByRole("row").filter({ hasText: "echo/echo" }).getByRole("link").first().focus();
     await page.keyboard.press("Enter");

@@ -155,6 +155,9 @@ describeInBrowser("clients in the page", (browser) => {
     expect(await preview.textContent()).toContain(file);
     expect(readFileSync(file, "utf8")).toBe(CURSOR);
     await preview.getByRole("button", { name: "Cancel" }).click();
+    await expect
+      .poll(() => page.evaluate("document.activeElement.getAttribute('aria-label')"))
+      .toBe("Connect Cursor");
     await page.getByRole("button", { name: "Connect Cursor" }).click();
     await preview.getByRole("button", { name: "Connect it" }).click();
     await page.getByRole("button", { name: "Take out of Cursor" }).waitFor();

@@ -40,7 +40,9 @@ describeInBrowser("records in the page", (browser) => {
     expect(await question.textContent()).toContain("approval of server careful");
     expect(await axeViolations(deciding)).toEqual([]);
     await question.getByLabel("Why not, for the model to read").fill("ask me tomorrow");
-    await question.getByRole("button", { name: "Refuse: careful/echo" }).click();
+    await question.getByRole("button", { name: "Refuse: careful/echo" }).focus();
+    await deciding.keyboard.press("Enter");
+    await expect.poll(() => deciding.evaluate("document.activeElement.id")).toBe("main");
     await expect.poll(() => page.getByLabel("Result").textContent()).toContain("ask me tomorrow");
 
     await rig.call(page, "careful/add", { a: 1, b: 2 });
@@ -129,6 +131,7 @@ describeInBrowser("records in the page", (browser) => {
     await expect
       .poll(() => page.getByLabel("States, the latest first").allTextContents())
       .toEqual([expect.stringContaining(MISSING)]);
+    expect(await page.textContent("main")).toContain("SECRET_UNAVAILABLE");
     expect(complaints).toEqual([]);
   });
 

@@ -2,6 +2,7 @@
 
 import { computed, signal } from "@preact/signals";
 import type { VNode } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 import { GatewayError, leave } from "./gateway.ts";
 import { follow, stopFollowing } from "./stream.ts";
 import { RunningElsewhere } from "./parts/running.tsx";
@@ -80,8 +81,11 @@ const current = computed(() => VIEWS.find(({ name }) => name === route.value.vie
 const signOutProblem = signal<string | undefined>(undefined);
 
 export function App(): VNode {
-  if (stream.value === "signed-out") return <SignIn />;
+  const here = useRef<HTMLAnchorElement>(null);
   const view = current.value;
+  // On a narrow screen the links are one line that is longer than the screen.
+  useEffect(() => here.current?.scrollIntoView({ block: "nearest", inline: "nearest" }), [view]);
+  if (stream.value === "signed-out") return <SignIn />;
   const title = view?.title ?? "";
   document.title = `${waiting.value.length > 0 ? `(${waiting.value.length}) ` : ""}${title} · Plugboard`;
   return (
@@ -108,7 +112,11 @@ export function App(): VNode {
         <ul>
           {VIEWS.map(({ name, title: label, count, isUrgent }) => (
             <li key={name}>
-              <a href={linkTo(name)} aria-current={view?.name === name ? "page" : undefined}>
+              <a
+                href={linkTo(name)}
+                ref={view?.name === name ? here : undefined}
+                aria-current={view?.name === name ? "page" : undefined}
+              >
                 {label}
                 <Count of={count?.() ?? 0} isUrgent={isUrgent} />
               </a>

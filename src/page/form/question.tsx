@@ -29,6 +29,7 @@ export function Question({ call, at, question }: QuestionProps): VNode {
   // It comes in the middle of something: whoever only hears the page is taken to it.
   useEffect(() => heading.current?.focus(), []);
   const give = async (given: Given): Promise<void> => {
+    if (isBusy.value) return;
     isBusy.value = true;
     problem.value = undefined;
     try {
@@ -94,7 +95,7 @@ export function Question({ call, at, question }: QuestionProps): VNode {
           </>
         )}
         <p class="actions">
-          <button type="submit" class="primary" disabled={isBusy.value}>
+          <button type="submit" class="primary" aria-disabled={isBusy.value}>
             {question.kind === "page"
               ? question.isRequired
                 ? "I have finished"
@@ -103,7 +104,7 @@ export function Question({ call, at, question }: QuestionProps): VNode {
           </button>
           <button
             type="button"
-            disabled={isBusy.value}
+            aria-disabled={isBusy.value}
             onClick={() => void give({ action: "decline" })}
           >
             Decline

@@ -36,7 +36,7 @@ export function Act<Name extends keyof PageRequests>({
         type="button"
         class={kind}
         aria-label={label}
-        disabled={isBusy.value}
+        aria-disabled={isBusy.value}
         onClick={() => void act()}
       >
         {children}

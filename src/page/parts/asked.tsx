@@ -31,7 +31,7 @@ export function useAsked<Name extends keyof PageRequests>(
       isOver = true;
       clearInterval(timer);
     };
-  }, [method, question, home.value]);
+  }, [method, question, everyMs, home.value]);
   return found;
 }
 

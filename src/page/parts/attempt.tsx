@@ -9,7 +9,10 @@ import { Foreign } from "./foreign.tsx";
 export interface Attempt {
   isBusy: Signal<boolean>;
   problem: Signal<GatewayError | undefined>;
-  /** Whatever it rejects with but a GatewayError is a mistake of the page, and stays one. */
+  /**
+   * Does nothing while it is under way: a button that waits keeps the focus, which one that is disabled loses. Whatever
+   * the task rejects with but a GatewayError is a mistake of the page, and stays one.
+   */
   run: (task: () => Promise<void>) => Promise<void>;
 }
 
@@ -17,6 +20,7 @@ export function newAttempt(): Attempt {
   const isBusy = signal(false);
   const problem = signal<GatewayError | undefined>(undefined);
   const run = async (task: () => Promise<void>): Promise<void> => {
+    if (isBusy.value) return;
     isBusy.value = true;
     problem.value = undefined;
     try {

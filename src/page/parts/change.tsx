@@ -2,7 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren, VNode } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import type { Change, ChangePreview } from "../../serve/gateway/page/wire.ts";
 import { ask, GatewayError } from "../gateway.ts";
 import { Problem, useAttempt } from "./attempt.tsx";
@@ -52,7 +52,7 @@ export function ChangeButton(props: ChangeButtonProps): VNode {
         type="button"
         class={kind}
         aria-label={label}
-        disabled={isBusy.value}
+        aria-disabled={isBusy.value}
         onClick={() => void look()}
       >
         {children}
@@ -92,7 +92,12 @@ function Confirmation(props: ConfirmationProps): VNode {
   const { shown, word, isBusy, isDanger, onConfirm, onCancel } = props;
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => dialog.current?.showModal(), []);
+  useLayoutEffect(() => {
+    const own = dialog.current;
+    own?.showModal();
+    // It gives the focus back to the button that opened it.
+    return () => own?.close();
+  }, []);
   const { summary, about, starts, diff, warnings } = shown;
   return (
     <dialog ref={dialog} aria-labelledby={id} onClose={onCancel}>
@@ -139,7 +144,7 @@ function Confirmation(props: ConfirmationProps): VNode {
         <button
           type="button"
           class={isDanger ? "danger" : "primary"}
-          disabled={isBusy}
+          aria-disabled={isBusy}
           onClick={() => void onConfirm(shown)}
         >
           {isBusy ? "Working…" : word}

@@ -9,9 +9,10 @@ import { ask, GatewayError } from "../gateway.ts";
 import { Act } from "../parts/act.tsx";
 import { EditDiff } from "../parts/edit-diff.tsx";
 import { Foreign } from "../parts/foreign.tsx";
+import { useKeptFocus } from "../parts/kept-focus.ts";
 import { NotifyButton } from "../parts/notify.tsx";
 import { Ago } from "../parts/time.tsx";
-import { isOwner, waiting } from "../store.ts";
+import { agents, isOwner, waiting } from "../store.ts";
 import { linkTo } from "../route.ts";
 import { Lasting } from "./lasting.tsx";
 import { Refuse } from "./refuse.tsx";
@@ -39,19 +40,20 @@ export function Approvals(): VNode {
 /** One call that waits, with the buttons that decide. */
 export function Approval({ call }: { call: WaitingCall }): VNode {
   const { id, tool, caller, agent, description, hints, trusted, reason, rule, since, until } = call;
+  const own = useKeptFocus();
   return (
-    <article class="question" aria-labelledby={`call-${id}`}>
+    <article ref={own} class="question" aria-labelledby={`call-${id}`}>
       <h2 id={`call-${id}`}>
         <Foreign text={tool} most={200} />
       </h2>
       <p>
         <strong>
           <Foreign text={caller} most={100} />
-        </strong>{" "}
-        (agent {agent}) asked <Ago at={since} />. Without an answer it is refused <Ago at={until} />
-        .
+        </strong>
+        {agents.value.size > 1 && ` (agent ${agent})`} asked <Ago at={since} />. Without an answer
+        it is refused <Ago at={until} />.
       </p>
-      <p>
+      <p class="sentence">
         {reason}
         {rule !== undefined && (
           <>

@@ -36,7 +36,13 @@ export function Audit(): VNode {
       <h1>Audit</h1>
       <Search />
       <Waiting answer={found} />
-      {shown && shown.rows.length === 0 && <p>No call on record fits.</p>}
+      {shown && shown.rows.length === 0 && (
+        <p>
+          {Object.keys(query.value).length === 0
+            ? "No call is on record yet."
+            : "No call on record fits."}
+        </p>
+      )}
       {shown && shown.rows.length > 0 && <Rows rows={shown.rows} />}
       {shown && (
         <p class="actions">

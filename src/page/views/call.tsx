@@ -15,7 +15,7 @@ import { Result } from "../parts/result.tsx";
 import { size } from "../parts/size.ts";
 import { Ago, took } from "../parts/time.tsx";
 import { linkTo } from "../route.ts";
-import { calls, isOwner } from "../store.ts";
+import { agents, calls, isOwner } from "../store.ts";
 import { Outcome } from "./activity.tsx";
 
 export function Call({ id }: { id: string }): VNode {
@@ -50,7 +50,7 @@ export function Call({ id }: { id: string }): VNode {
 }
 
 function Facts({ call }: { call: CallFacts }): VNode {
-  const { agent, who, command, at, ms, bytes, verdict, rule, server } = call;
+  const { agent, tool, who, command, at, ms, bytes, verdict, rule, server } = call;
   return (
     <dl>
       <dt>Outcome</dt>
@@ -62,8 +62,8 @@ function Facts({ call }: { call: CallFacts }): VNode {
         <Foreign
           text={[who, command].filter(Boolean).join(", command ") || "the agent"}
           most={200}
-        />{" "}
-        (agent {agent})
+        />
+        {agents.value.size > 1 && ` (agent ${agent})`}
       </dd>
       {verdict && (
         <>
@@ -97,6 +97,12 @@ function Facts({ call }: { call: CallFacts }): VNode {
           <dt>Server</dt>
           <dd>
             <a href={linkTo("servers", `${agent}/${server}`)}>{server}</a>
+          </dd>
+          <dt>Tool</dt>
+          <dd>
+            <a href={linkTo("tools", `${agent}/${tool}`)}>
+              <Foreign text={tool} most={200} />
+            </a>
           </dd>
         </>
       )}

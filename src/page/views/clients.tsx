@@ -3,7 +3,7 @@
 import type { VNode } from "preact";
 import type { Person } from "../../serve/gateway/page/wire.ts";
 import { Foreign } from "../parts/foreign.tsx";
-import { Ago } from "../parts/time.tsx";
+import { Ago, took } from "../parts/time.tsx";
 import { gateway, isOwner, people } from "../store.ts";
 import { Applications } from "./applications.tsx";
 import { Tokens } from "./tokens.tsx";
@@ -36,6 +36,8 @@ function PeopleTable({
   people: readonly Person[];
 }): VNode | null {
   if (all.length === 0) return null;
+  const haveCalls = all.some(({ calls }) => calls !== undefined);
+  const haveRequests = all.some(({ requests }) => requests !== undefined);
   return (
     <section>
       <h2>{title}</h2>
@@ -46,11 +48,22 @@ function PeopleTable({
               <th scope="col">Program</th>
               <th scope="col">Who</th>
               <th scope="col">Agent</th>
-              <th scope="col">Last seen</th>
+              {haveRequests && (
+                <th scope="col" class="number">
+                  Requests
+                </th>
+              )}
+              {haveCalls &&
+                ["Calls", "Failed", "p50", "p95"].map((figure) => (
+                  <th key={figure} scope="col" class="number">
+                    {figure}
+                  </th>
+                ))}
+              <th scope="col">{haveCalls ? "Since" : "Last seen"}</th>
             </tr>
           </thead>
           <tbody>
-            {all.map(({ name, who, agent, since, lastSeen = since }) => (
+            {all.map(({ name, who, agent, since, lastSeen = since, requests, calls }) => (
               <tr key={`${name} ${who} ${agent} ${since}`}>
                 <th scope="row">
                   <Foreign text={name === "" ? "a program without a name" : name} most={100} />
@@ -59,6 +72,15 @@ function PeopleTable({
                   <Foreign text={who} most={100} />
                 </td>
                 <td>{agent}</td>
+                {haveRequests && <td class="number">{requests?.toLocaleString()}</td>}
+                {haveCalls && (
+                  <>
+                    <td class="number">{calls?.total}</td>
+                    <td class="number">{calls?.failed}</td>
+                    <td class="number">{calls?.p50 === undefined ? "–" : took(calls.p50)}</td>
+                    <td class="number">{calls?.p95 === undefined ? "–" : took(calls.p95)}</td>
+                  </>
+                )}
                 <td>
                   <Ago at={lastSeen} />
                 </td>

@@ -6,6 +6,7 @@ import { GatewayError } from "../gateway.ts";
 import { Act } from "../parts/act.tsx";
 import { useAsked, Waiting } from "../parts/asked.tsx";
 import { Foreign } from "../parts/foreign.tsx";
+import { useKeptFocus } from "../parts/kept-focus.ts";
 import { Ago } from "../parts/time.tsx";
 import { isOwner } from "../store.ts";
 
@@ -35,8 +36,9 @@ export function Lasting(): VNode {
 
 function Row({ approval }: { approval: LastingApproval }): VNode {
   const { tool, agent, caller, at, config } = approval;
+  const own = useKeptFocus<HTMLLIElement>();
   return (
-    <li>
+    <li ref={own}>
       <Foreign text={tool} most={200} />{" "}
       <span class="quiet">
         for {caller === undefined ? "you" : <Foreign text={caller} most={100} />} (agent {agent}

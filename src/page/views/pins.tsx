@@ -11,6 +11,7 @@ import { Act } from "../parts/act.tsx";
 import { Problem, useAttempt } from "../parts/attempt.tsx";
 import { ChangeButton } from "../parts/change.tsx";
 import { Foreign } from "../parts/foreign.tsx";
+import { useKeptFocus } from "../parts/kept-focus.ts";
 import { Ago } from "../parts/time.tsx";
 import { changes, gateway, isOwner, servers } from "../store.ts";
 
@@ -52,7 +53,7 @@ function ApproveAll({ all }: { all: readonly ChangedDefinition[] }): VNode | nul
         <button
           key={server}
           type="button"
-          disabled={isBusy.value}
+          aria-disabled={isBusy.value}
           onClick={() => void approve(own)}
         >
           Approve all {own.length} of {server}
@@ -71,8 +72,9 @@ function Change({ change }: { change: ChangedDefinition }): VNode {
   const { server, key, tool, kind, at, hash } = change;
   const name = tool === undefined ? `${server} (instructions)` : `${server}/${tool}`;
   const pin = { server, key, ...(tool !== undefined && { tool }), hash };
+  const own = useKeptFocus();
   return (
-    <article class="question" aria-label={name}>
+    <article ref={own} class="question" aria-label={name}>
       <h2>
         <Foreign text={name} most={200} />
       </h2>

@@ -68,6 +68,7 @@ function Row({ secret: given }: { secret: SecretFacts }): VNode {
   const secret = newest !== undefined && at(newest) >= at(given) ? newest : given;
   const { agent, reference, users } = secret;
   const test = async (): Promise<void> => {
+    if (isBusy.value) return;
     isBusy.value = true;
     problem.value = undefined;
     try {
@@ -100,7 +101,7 @@ function Row({ secret: given }: { secret: SecretFacts }): VNode {
         <button
           type="button"
           aria-label={`Test ${reference}`}
-          disabled={isBusy.value}
+          aria-disabled={isBusy.value}
           onClick={() => void test()}
         >
           Test

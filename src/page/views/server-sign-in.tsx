@@ -15,7 +15,7 @@ export function SignIn({ agent, server }: { agent: string; server: string }): VN
     });
   return (
     <>
-      <button type="button" disabled={isBusy.value} onClick={() => void begin()}>
+      <button type="button" aria-disabled={isBusy.value} onClick={() => void begin()}>
         Sign in…
       </button>
       <Act method="servers/signOut" body={{ agent, server }}>

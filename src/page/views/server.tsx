@@ -30,7 +30,7 @@ export function Server({ id }: { id: string }): VNode {
       </>
     );
   }
-  const { agent, name, state, perUser, at, why, remedy, target, transport } = server;
+  const { agent, name, state, perUser, at, why, code, remedy, target, transport } = server;
   const own = calls.value.filter((call) => call.server === name && call.agent === agent);
   return (
     <>
@@ -44,6 +44,7 @@ export function Server({ id }: { id: string }): VNode {
             <Foreign text={why} />
           </p>
           {remedy && <p>{remedy}</p>}
+          {code && <small>{code}</small>}
         </div>
       )}
       {perUser === "exchange" && (

@@ -28,7 +28,15 @@ export function Servers(): VNode {
         />
       </label>
       {shown.length === 0 && (
-        <p>{all.length === 0 ? "There are none yet." : "None has this name."}</p>
+        <p>
+          {all.length > 0 ? (
+            "None has this name."
+          ) : (
+            <>
+              There are none yet. <a href={linkTo("add")}>Add a server</a>
+            </>
+          )}
+        </p>
       )}
       {shown.length > 0 && (
         <div class="scroll" role="group" aria-label="Table" tabIndex={0}>

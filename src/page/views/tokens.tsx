@@ -290,7 +290,7 @@ function NewToken({
           Make it
         </button>
         <button type="button" onClick={onLeave}>
-          Leave it
+          Cancel
         </button>
         {problem.value && (
           <span role="alert" class="problem">

@@ -7,14 +7,18 @@ import type { PageCallEvents, ToolDetails } from "../../serve/gateway/page/wire.
 import { escapedJsonLines } from "../../util/visible.ts";
 import { Form, JsonInput } from "../form/form.tsx";
 import { ask, GatewayError } from "../gateway.ts";
+import { Copyable } from "../parts/copy.tsx";
 import { Foreign } from "../parts/foreign.tsx";
 import { Question } from "../form/question.tsx";
 import { Result } from "../parts/result.tsx";
+import { Ago } from "../parts/time.tsx";
 import { linkTo } from "../route.ts";
 import { runKey, runs, type RunState, startRun } from "../runs.ts";
-import { isOwner, waiting } from "../store.ts";
+import { changes, isOwner, waiting } from "../store.ts";
 import { Approval } from "./approvals.tsx";
 import { effectOf, Rules, Verdict } from "./tools.tsx";
+
+const EVERY_MS = 2000;
 
 export function ToolView({ id }: { id: string }): VNode {
   const found = useSignal<ToolDetails | GatewayError | undefined>(undefined);
@@ -27,6 +31,13 @@ export function ToolView({ id }: { id: string }): VNode {
   };
   useEffect(() => void read(), [agent, tool]);
   const details = found.value;
+  // What a server has just listed is pinned a moment later.
+  const isPinned = details === undefined || "pinnedAt" in details;
+  useEffect(() => {
+    if (isPinned) return;
+    const timer = setInterval(() => void read(), EVERY_MS);
+    return () => clearInterval(timer);
+  }, [agent, tool, isPinned]);
   return (
     <>
       <h1>
@@ -55,6 +66,15 @@ function Details({ tool, onRule }: { tool: ToolDetails; onRule: () => void }): V
         <dd>
           <Verdict tool={tool} />
         </dd>
+        <Pin tool={tool} />
+        {tool.server !== undefined && (
+          <>
+            <dt>Server</dt>
+            <dd>
+              <a href={linkTo("servers", `${tool.agent}/${tool.server}`)}>{tool.server}</a>
+            </dd>
+          </>
+        )}
         <dt>In a prompt</dt>
         <dd>roughly {tool.tokens.toLocaleString()} tokens</dd>
         {tool.include && (
@@ -63,9 +83,20 @@ function Details({ tool, onRule }: { tool: ToolDetails; onRule: () => void }): V
             <dd>{tool.include}</dd>
           </>
         )}
+        {tool.ownerOnly && (
+          <>
+            <dt>Who may call it</dt>
+            <dd>owners alone</dd>
+          </>
+        )}
       </dl>
       <Rules tool={tool} onDone={onRule} />
       <h2>As a model reads it</h2>
+      <p>
+        <code>
+          <Foreign text={tool.name} most={200} />
+        </code>
+      </p>
       <blockquote>
         <Foreign text={tool.description} most={20_000} />
       </blockquote>
@@ -75,7 +106,40 @@ function Details({ tool, onRule }: { tool: ToolDetails; onRule: () => void }): V
           <code>{escapedJsonLines(tool.parameters)}</code>
         </pre>
       </details>
+      {tool.outputSchema && (
+        <details>
+          <summary>Schema of its structured content</summary>
+          <pre tabIndex={0} aria-label="Schema of its structured content">
+            <code>{escapedJsonLines(tool.outputSchema)}</code>
+          </pre>
+        </details>
+      )}
       {isOwner.value ? <Call tool={tool} /> : <p class="quiet">Only the owner can call it here.</p>}
+    </>
+  );
+}
+
+/** Whether its definition is as it was approved. */
+function Pin({ tool: { server, ownName, pinnedAt } }: { tool: ToolDetails }): VNode | null {
+  if (server === undefined) return null;
+  const change = changes.value.find((each) => each.server === server && each.tool === ownName);
+  return (
+    <>
+      <dt>Its definition</dt>
+      <dd>
+        {change !== undefined ? (
+          <>
+            {change.kind === "new" ? "is new" : "has changed"} and not approved:{" "}
+            <a href={linkTo("pins")}>look at it</a>
+          </>
+        ) : pinnedAt === undefined ? (
+          "is not pinned"
+        ) : (
+          <>
+            is as it was first seen or approved, <Ago at={pinnedAt} />
+          </>
+        )}
+      </dd>
     </>
   );
 }
@@ -130,9 +194,7 @@ function Call({ tool }: { tool: ToolDetails }): VNode {
           </div>
         )}
         {mode.value === "Command" && (
-          <pre tabIndex={0} aria-label="Command">
-            <code>{commandFor(tool, args.value)}</code>
-          </pre>
+          <Copyable text={commandFor(tool, args.value)} label="Command" />
         )}
         <p class="actions">
           {state?.kind === "running" ? (

@@ -64,14 +64,29 @@ export function Tools(): VNode {
 
 function ToolTable({ total, tools }: { total: number; tools: readonly ToolFacts[] }): VNode {
   if (total === 0) {
-    return <p>{query.value === "" ? "No server has listed a tool yet." : "Nothing fits."}</p>;
+    const isAsked = query.value !== "" || Object.keys(filter.value).length > 0;
+    return (
+      <p>
+        {isAsked ? (
+          "Nothing fits."
+        ) : (
+          <>
+            No server has listed a tool yet. <a href={linkTo("servers")}>All servers</a>
+          </>
+        )}
+      </p>
+    );
   }
   const hasAgents = agents.value.size > 1;
   const last = from.value + tools.length;
   return (
     <>
       <p class="quiet">
-        {tools.length === total ? total : `${from.value + 1} to ${last} of ${total}`} tools
+        {total === 1
+          ? "1 tool"
+          : tools.length === total
+            ? `${total} tools`
+            : `${from.value + 1} to ${last} of ${total} tools`}
       </p>
       <div class="scroll" role="group" aria-label="Table" tabIndex={0}>
         <table>
@@ -79,8 +94,12 @@ function ToolTable({ total, tools }: { total: number; tools: readonly ToolFacts[
             <tr>
               <th scope="col">Tool</th>
               {hasAgents && <th scope="col">Agent</th>}
-              <th scope="col">What it does</th>
-              <th scope="col">Says</th>
+              <th scope="col" class="wide">
+                What it does
+              </th>
+              <th scope="col" class="wide">
+                Its server says
+              </th>
               <th scope="col">A call</th>
               <th scope="col" class="number">
                 Tokens
@@ -96,10 +115,10 @@ function ToolTable({ total, tools }: { total: number; tools: readonly ToolFacts[
                   </a>
                 </th>
                 {hasAgents && <td>{tool.agent}</td>}
-                <td>
+                <td class="wide">
                   <Foreign text={tool.summary} most={200} />
                 </td>
-                <td>{effectOf(tool)}</td>
+                <td class="wide">{effectOf(tool)}</td>
                 <td>
                   <Verdict tool={tool} />
                 </td>
@@ -137,7 +156,11 @@ function ToolTable({ total, tools }: { total: number; tools: readonly ToolFacts[
 
 const CHOICES = {
   verdict: { allowed: "is allowed", asks: "needs approval", refused: "is refused" },
-  effect: { reads: "only reads", writes: "destroys nothing", destroys: "may destroy" },
+  effect: {
+    reads: "it only reads",
+    writes: "it destroys nothing",
+    destroys: "it may destroy",
+  },
 } as const;
 
 function Filters(): VNode {
@@ -176,7 +199,7 @@ function Filters(): VNode {
         </select>
       </label>
       <label>
-        It says that it{" "}
+        Its server says{" "}
         <select
           value={filter.value.effect ?? ""}
           onChange={(event) => set("effect", event.currentTarget.value)}

@@ -41,14 +41,15 @@ export class RecentLogs implements ServerLines {
     return () => this.#listeners.delete(listener);
   }
 
-  #keep(level: LogLevel, message: string, { server, stream }: LogFields = {}): void {
+  #keep(level: LogLevel, message: string, fields: LogFields = {}): void {
+    const { server, stream, tool: about = fields["subject"] } = fields;
     if (typeof server !== "string" || level === "debug") return;
     const line: ServerLine = {
       at: this.#clock.now(),
       server,
       level,
       ...(typeof stream === "string" && { stream }),
-      text: truncate(message, LONGEST_LINE),
+      text: truncate(typeof about === "string" ? `${about}: ${message}` : message, LONGEST_LINE),
     };
     this.#lines.push(line);
     if (this.#lines.length > MOST_LINES) this.#lines.shift();

@@ -404,7 +404,7 @@ function serverFacts(
   };
 }
 
-type StateFacts = Pick<ServerFacts, "state" | "at" | "why" | "remedy">;
+type StateFacts = Pick<ServerFacts, "state" | "at" | "why" | "code" | "remedy">;
 
 function stateFacts(state: ServerState): StateFacts {
   switch (state.kind) {
@@ -413,11 +413,11 @@ function stateFacts(state: ServerState): StateFacts {
       return { state: state.kind, at: state.since };
     case "backoff":
     case "failed": {
-      const { message, hint } = state.error;
+      const { message, code, hint } = state.error;
       const again = state.kind === "failed" ? state.remedy : undefined;
       const remedy = [hint, again].filter((each) => each !== undefined).join("; ") || undefined;
       const at = state.kind === "backoff" ? state.retryAt : undefined;
-      return { state: state.kind, at, why: message, remedy };
+      return { state: state.kind, at, why: message, code, remedy };
     }
     case "needs-auth":
       return {

@@ -64,7 +64,7 @@ export class PageMethods {
     const { state, agents, changes, decisions, clock, clients, applications } = options;
     const boardOf = (agent: string): Board => this.boardOf(agent);
     this.#methods = {
-      ...toolMethods({ agents, boardOf }),
+      ...toolMethods({ agents, boardOf, pins: state.pins }),
       ...approvalMethods(state, decisions),
       ...pinMethods(state, decisions),
       ...serverMethods(

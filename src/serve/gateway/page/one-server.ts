@@ -46,6 +46,10 @@ export async function showServer(
     }),
     ...(instructions !== undefined && { instructions }),
     // A note may quote what the server has written.
-    ...(isOwner && { notes: diagnostics.map(({ message }) => message) }),
+    ...(isOwner && {
+      notes: diagnostics.map(({ subject, message }) =>
+        subject === undefined ? message : `${subject}: ${message}`,
+      ),
+    }),
   };
 }

@@ -12,13 +12,15 @@ it("keeps the last lines about servers, passes everything on, and tells of new o
   logs.logger.warn("about no server");
   logs.logger.debug("a detail", { server: "a" });
   logs.logger.info("line", { server: "a", stream: "stderr" });
+  logs.logger.warn("changed", { server: "a", subject: "search" });
+  logs.logger.warn("looks odd", { server: "a", tool: "search" });
   end();
   for (let at = 0; at < 1200; at += 1)
     logs.logger.info(`${at}${"x".repeat(9000)}`, { server: "b" });
   const lines = logs.lines();
-  expect(heard).toEqual(["line"]);
+  expect(heard).toEqual(["line", "search: changed", "search: looks odd"]);
   expect(lines).toHaveLength(1000);
   expect(lines[0]).toMatchObject({ at: clock.now(), server: "b", level: "info" });
   expect(lines[0]?.text.length).toBeLessThanOrEqual(2001);
-  expect(inner.lines).toHaveLength(1203);
+  expect(inner.lines).toHaveLength(1205);
 });

@@ -4,7 +4,9 @@ import { z } from "zod";
 import { definitionTokens } from "../../../../core/tools/definition-tokens.ts";
 import { hintsIn, type ToolHints } from "../../../../core/types/approval.ts";
 import type { Board } from "../../../../core/types/board.ts";
-import { canonicalName, type JudgedTool } from "../../../../core/types/tool.ts";
+import type { ServerPins } from "../../../../core/types/pin.ts";
+import type { SharedState } from "../../../../core/types/shared-state.ts";
+import { canonicalName, type JudgedTool, type Tool } from "../../../../core/types/tool.ts";
 import { oneLine } from "../../../../util/text.ts";
 import { type PageRequests, type ToolDetails, type ToolFacts, TOOLS_A_PAGE } from "../wire.ts";
 import { type Methods, NAME, WORDS } from "../method.ts";
@@ -16,11 +18,13 @@ export interface ToolMethodsOptions {
   /** The agents whose boards are open. */
   agents: () => readonly { id: string; board: Board }[];
   boardOf: (agent: string) => Board;
+  pins: Pick<SharedState["pins"], "list">;
 }
 
 export function toolMethods({
   agents,
   boardOf,
+  pins,
 }: ToolMethodsOptions): Methods<"tools/list" | "tools/get"> {
   return {
     "tools/list": {
@@ -42,10 +46,21 @@ export function toolMethods({
         const board = boardOf(agent);
         const found = await board.find(tool);
         const judged = board.judged().find((each) => each.tool.name === found.name);
-        return toolDetails(agent, { tool: found, verdict: judged?.verdict ?? ALLOWED });
+        const details = toolDetails(agent, { tool: found, verdict: judged?.verdict ?? ALLOWED });
+        const pinnedAt = approvedAt(found, await pins.list());
+        return { ...details, ...(pinnedAt !== undefined && { pinnedAt }) };
       },
     },
   };
+}
+
+/** When the tool as it is now was first seen or approved. */
+function approvedAt({ source }: Tool, all: readonly ServerPins[]): number | undefined {
+  if (source.kind !== "mcp") return undefined;
+  const own = all
+    .filter(({ server }) => server === source.server)
+    .map(({ tools }) => tools.get(source.tool));
+  return own.find((pin) => pin?.kind === "pinned")?.approved.seen;
 }
 
 const ALLOWED = { kind: "allowed" } as const;
