@@ -6,14 +6,16 @@ const SCALAR = 4;
 const AROUND = 3;
 
 /**
- * Whether the value is longer than so many characters as JSON, roughly: escapes are not counted. Stops reading as soon
- * as it is, and takes a value of any depth.
+ * In characters, roughly: escapes are not counted. Infinity if it is more than `most`, or has more than `mostValues`
+ * values; nothing is read beyond that. The value may have any depth.
  */
-export function isLongerThan(max: number, value: unknown): boolean {
+export function jsonLength(value: unknown, most: number, mostValues = Infinity): number {
   let length = 0;
+  let values = 0;
   const rest: unknown[] = [value];
   while (rest.length > 0) {
     const each = rest.pop();
+    values += 1;
     if (typeof each === "string") length += each.length + AROUND;
     else if (typeof each !== "object" || each === null) length += SCALAR;
     else if (Array.isArray(each)) {
@@ -26,7 +28,7 @@ export function isLongerThan(max: number, value: unknown): boolean {
         rest.push(child);
       }
     }
-    if (length > max) return true;
+    if (length > most || values > mostValues) return Infinity;
   }
-  return false;
+  return length;
 }

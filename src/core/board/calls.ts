@@ -35,12 +35,15 @@ import { abortSignalOf, allowManyListeners, type CallSignal } from "../../util/a
 import type { Clock } from "../../util/clock.ts";
 import type { Emitter } from "../../util/emitter.ts";
 import { isDeeperThan, REFUSED_DEPTH } from "../../util/json-depth.ts";
+import { jsonLength } from "../../util/json-length.ts";
 import { excerpt } from "../../util/text.ts";
-import { valueSize } from "../../util/value-size.ts";
 import type { BoardGuard } from "./guard.ts";
 
 /** The decision that a call starts with. A stage that decides otherwise replaces it. */
 const ALLOWED: Decision = { verdict: "allowed" };
+
+/** A call with more values than this is too large to be watched: measuring it would take long. */
+const MOST_MEASURED = 20_000;
 
 /** Progress extends the timeout of a call up to this. */
 const CALL_CEILING_MS = 600_000;
@@ -408,7 +411,8 @@ export class Calls {
       decision,
       bytes,
       steps: course.steps,
-      size: (most) => bytes + valueSize([args, outcome.structuredContent], most - bytes),
+      size: (most) =>
+        bytes + jsonLength([args, outcome.structuredContent], most - bytes, MOST_MEASURED),
       read: () => ({
         args: redactor.value(args),
         outcome,

@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import type { McpMessageHooks, SendMcpMessage } from "../../types/mcp-message.ts";
 import { jsonOfAnyDepth } from "../../../util/canonical-json.ts";
 import { type Clock, pause } from "../../../util/clock.ts";
-import { isLongerThan } from "../../../util/json-length.ts";
+import { jsonLength } from "../../../util/json-length.ts";
 import { malformed, messageTooLarge, type Quote, wireMessage } from "./errors.ts";
 import type { Outgoing } from "./http-session.ts";
 import { RemoteTransport } from "./remote.ts";
@@ -89,7 +89,7 @@ export class AcpTransport extends RemoteTransport {
       onNotification: (notification, about) => {
         if (signal.aborted) return;
         // One that is too large is left out: the answer is still to come.
-        if (isLongerThan(maxMessageBytes, about)) return;
+        if (jsonLength(about, maxMessageBytes) === Infinity) return;
         this.#tapped("received", { method: notification, params: about });
         onNotification(notification, about);
       },
@@ -98,7 +98,8 @@ export class AcpTransport extends RemoteTransport {
       try {
         this.#tapped("sent", { id: requestId, method, params });
         const answer = await send({ serverId, requestId, method, params }, hooks);
-        if (isLongerThan(maxMessageBytes, answer)) throw messageTooLarge(maxMessageBytes);
+        if (jsonLength(answer, maxMessageBytes) === Infinity)
+          throw messageTooLarge(maxMessageBytes);
         this.#tapped("received", { id: requestId, ...(isJsonObject(answer) && answer) });
         return outcomeIn(answer, method, quote);
       } catch (error) {
