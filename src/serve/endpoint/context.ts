@@ -80,8 +80,8 @@ export interface EndpointOptions {
   onlyPresent?: boolean;
   /** Clients get a search for tools in place of the tools. */
   search?: boolean;
-  /** The places for subscriptions, if other endpoints share them. */
-  subscriptionPlaces?: Shares;
+  /** How many subscriptions callers have, if other endpoints count with this one. */
+  subscriptionShares?: Shares;
   /** Makes a span of each call. */
   spans?: Spans;
   /** Counts the calls, reads and prompts of each caller. Absent: nobody has a quota. */
@@ -97,7 +97,7 @@ export type CountCall = (
 export type CountedCall = { refused: string } | { end: () => void };
 
 export interface EndpointContext extends EndpointOptions {
-  readonly subscriptionPlaces: Shares;
+  readonly subscriptionShares: Shares;
   readonly changes: Changes;
   readonly subscriptions: Subscriptions;
   readonly held: HeldCalls;

@@ -20,7 +20,7 @@ import { ClientRoots } from "./questions/client-roots.ts";
 import { HeldCalls } from "./questions/held-calls.ts";
 import { SharedQuestions } from "./questions/shared-questions.ts";
 import { Startup } from "./startup.ts";
-import { subscriptionPlaces } from "./subscriptions.ts";
+import { subscriptionShares } from "./subscriptions.ts";
 import { type CallSpan, joinTrace, type TraceContext, traceInMeta } from "./spans.ts";
 
 /** Asked with every call, so the names are kept until a server comes or goes. */
@@ -55,8 +55,8 @@ export class Endpoint {
     const names = serverNames(board);
     const namesServer = (): boolean => names().size > 1;
     const hasServer = (name: string): boolean => names().has(name);
-    const places = options.subscriptionPlaces ?? subscriptionPlaces();
-    const given = { ...options, subscriptionPlaces: places, namesServer, hasServer };
+    const shares = options.subscriptionShares ?? subscriptionShares();
+    const given = { ...options, subscriptionShares: shares, namesServer, hasServer };
     const content = new ServedContent(given);
     const { subscriptions } = content;
     this.#content = content;
@@ -113,7 +113,7 @@ export class Endpoint {
     this.#clients.delete(client);
     const gone = client.gone();
     for (const uri of client.subscriptions) {
-      this.#context.subscriptionPlaces.giveBack(client.caller.id);
+      this.#context.subscriptionShares.giveBack(client.caller.id);
       void this.#content.subscriptions.remove(uri);
     }
     client.subscriptions.clear();
@@ -222,22 +222,22 @@ export class Endpoint {
     uris: readonly string[],
   ): Promise<void> {
     if (logLevel !== undefined) this.#logs.restore(client, logLevel);
-    const { subscriptionPlaces: places } = this.#context;
+    const { subscriptionShares: shares } = this.#context;
     for (const uri of client.subscriptions) {
       if (uris.includes(uri)) continue;
       client.subscriptions.delete(uri);
-      places.giveBack(client.caller.id);
+      shares.giveBack(client.caller.id);
       void this.#content.subscriptions.remove(uri);
     }
     for (const uri of uris) {
       if (client.subscriptions.has(uri)) continue;
-      if (places.take(client.caller.id) !== undefined) return;
+      if (shares.take(client.caller.id) !== undefined) return;
       const isThere = await this.#content.subscriptions.add(uri).then(
         () => true,
         () => false,
       );
       if (isThere) client.subscriptions.add(uri);
-      else places.giveBack(client.caller.id);
+      else shares.giveBack(client.caller.id);
     }
   }
 

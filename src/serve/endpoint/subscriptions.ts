@@ -12,16 +12,16 @@ export type NamedResource = Original | { server: undefined; name: string };
 /** Of all clients of an agent; each caller has a quarter. A server is not asked for more either. */
 const MOST_SUBSCRIPTIONS = 4000;
 
-/** The places for the subscriptions of all callers. */
-export function subscriptionPlaces(): Shares {
+/** How many subscriptions all callers have together. */
+export function subscriptionShares(): Shares {
   return new Shares(MOST_SUBSCRIPTIONS);
 }
 
-/** Throws UNSUPPORTED if the caller has no place for another one. `places.giveBack` must follow. */
-export function takePlace(places: Shares, caller: string): void {
-  const shortage = places.take(caller);
+/** Throws UNSUPPORTED if the caller may have no other one. `shares.giveBack` must follow. */
+export function takeShare(shares: Shares, caller: string): void {
+  const shortage = shares.take(caller);
   if (shortage === undefined) return;
-  const { each, most } = places;
+  const { each, most } = shares;
   const message =
     shortage === "own"
       ? `you have ${each} subscriptions already, and nobody gets more; end one of them first`

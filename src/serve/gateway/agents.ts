@@ -8,7 +8,7 @@ import type { EndpointBoard, EndpointOptions } from "../endpoint/context.ts";
 import { Endpoint } from "../endpoint/endpoint.ts";
 import type { WaitingApprovals } from "../endpoint/questions/waiting-approvals.ts";
 import { HOLD_MS } from "../endpoint/questions/held-calls.ts";
-import { subscriptionPlaces } from "../endpoint/subscriptions.ts";
+import { subscriptionShares } from "../endpoint/subscriptions.ts";
 import { signInsOf } from "../../core/board/board.ts";
 import { listServers } from "../../core/board/search-request.ts";
 import type { AgentConfig } from "../../core/types/agent-config.ts";
@@ -196,9 +196,9 @@ export class ServedAgent {
   /** By the policy, and by the person where people have servers of their own. */
   readonly #policyBoards = new Map<string, PolicyBoard>();
   /** The sessions that have servers of their own. */
-  readonly #places: Shares;
+  readonly #sessionShares: Shares;
   /** All boards of the agent have the same servers. */
-  readonly #subscriptionPlaces = subscriptionPlaces();
+  readonly #subscriptionShares = subscriptionShares();
   /** All session boards, and the endpoints that serve them. */
   readonly #sessionBoards = new Set<ServedSession>();
   readonly #closing = new Set<Promise<void>>();
@@ -211,7 +211,7 @@ export class ServedAgent {
     this.board = opened.board;
     this.#opened = opened;
     this.#options = options;
-    this.#places = new Shares(options.sessionServers);
+    this.#sessionShares = new Shares(options.sessionServers);
     this.#jwts = new PresentedJwts(options.clock, (subject) => this.#rest(subject));
     this.endpoint = this.#serve(this.board);
     this.#lease = { endpoint: this.endpoint, release: () => {} };
@@ -219,7 +219,7 @@ export class ServedAgent {
 
   /** Without a session: for a request that stands for itself. */
   endpointFor(admitted: AdmittedCaller, session: Session): Lease | Promise<Lease> {
-    if (session !== undefined && this.#hasSessionServers && this.#takePlace(admitted)) {
+    if (session !== undefined && this.#hasSessionServers && this.#takeShare(admitted)) {
       return this.#leaseSession(admitted, session);
     }
     // What the agent's own user is signed in to is for nobody else.
@@ -324,10 +324,10 @@ export class ServedAgent {
   }
 
   /** Every session starts programs, and anybody with a token can begin one after another. */
-  #takePlace({ caller }: AdmittedCaller): boolean {
-    const shortage = this.#places.take(caller.id);
+  #takeShare({ caller }: AdmittedCaller): boolean {
+    const shortage = this.#sessionShares.take(caller.id);
     if (shortage === undefined) return true;
-    const { each, most } = this.#places;
+    const { each, most } = this.#sessionShares;
     const what =
       shortage === "own"
         ? `${each} sessions of ${caller.label} have servers of their own already, a quarter of gateway.limits.sessionServers`
@@ -338,7 +338,7 @@ export class ServedAgent {
 
   async #leaseSession(admitted: AdmittedCaller, session: NonNullable<Session>): Promise<Lease> {
     const offersRoots = isJsonObject(session.profile.capabilities["roots"]);
-    const giveBack = once(() => this.#places.giveBack(admitted.caller.id));
+    const giveBack = once(() => this.#sessionShares.giveBack(admitted.caller.id));
     const served = await this.#open(admitted, this.#personIn(admitted), {
       id: session.nonce,
       // Servers hear at once that there are roots; which ones, only the client knows.
@@ -586,7 +586,7 @@ export class ServedAgent {
     const { keepsApps } = this.#opened;
     const about = (): string | undefined => this.#aboutFor(true, false, false);
     const onApproval = approvals?.askFor(this.id);
-    const places = this.#subscriptionPlaces;
+    const shares = this.#subscriptionShares;
     const given = {
       sealer,
       home,
@@ -602,7 +602,7 @@ export class ServedAgent {
     return new Endpoint({
       board,
       agent: this.id,
-      subscriptionPlaces: places,
+      subscriptionShares: shares,
       ...(quotas && { countCall: quotas.of(this.id) }),
       ...given,
       ...(isForMany && { isForMany }),

@@ -1,6 +1,6 @@
 // The connections of a gateway. Those on which nobody has been let in are strangers: there is a small pool of them, and
-// none stays for long, so that somebody without a token takes no place of those who have one. Each caller has a part of
-// the other places.
+// none stays for long, so that somebody without a token takes no connection from those who have one. Each caller has a part of
+// the others.
 
 import type { Socket } from "node:net";
 import { Shares, type Shortage } from "../../util/shares.ts";

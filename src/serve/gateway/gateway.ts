@@ -170,7 +170,7 @@ export class Gateway {
   #inFlight = 0;
   readonly #connections: Connections;
   /** The requests that are being answered, by the caller. */
-  readonly #places: Shares;
+  readonly #requestShares: Shares;
   readonly #open = new PassingList<OpenRequest>();
   #looker: Timer | undefined;
 
@@ -179,7 +179,7 @@ export class Gateway {
     const { tls, maxHeaderBytes, maxConnections, behindProxy = false, clock } = options;
     const connections = new Connections({ most: maxConnections, behindProxy });
     this.#connections = connections;
-    this.#places = new Shares(maxConnections);
+    this.#requestShares = new Shares(maxConnections);
     const settings = {
       maxHeaderSize: maxHeaderBytes,
       headersTimeout: HEADERS_MS,
@@ -293,7 +293,7 @@ export class Gateway {
     return clock.monotonic() - request.completeAt > READ_MS;
   }
 
-  /** False if there is no place for the caller's connection; then the request has been answered. */
+  /** False if there are too many for the caller's connection; then the request has been answered. */
   #opened(
     request: IncomingMessage,
     reply: ServerResponse,
@@ -407,7 +407,7 @@ export class Gateway {
   }
 
   #tooMany(reply: ServerResponse, shortage: Shortage, of: "connections" | "requests"): void {
-    const { each, most } = of === "requests" ? this.#places : this.#connections;
+    const { each, most } = of === "requests" ? this.#requestShares : this.#connections;
     this.#options.watcher?.refusedConnection("connections");
     const what =
       shortage === "own"
@@ -429,7 +429,7 @@ export class Gateway {
       if (agent === undefined) return plain(reply, 404, noAgent(id));
       const { caller, policy, expiresAt, countMore, countBytes } = admitted;
       // Not as many as there are connections: a call goes on without its connection.
-      const shortage = this.#places.take(caller.id);
+      const shortage = this.#requestShares.take(caller.id);
       if (shortage !== undefined) return this.#tooMany(reply, shortage, "requests");
       const endpointFor: Sender["endpointFor"] = (session) => agent.endpointFor(admitted, session);
       const jwt = agent.present(admitted);
@@ -438,7 +438,7 @@ export class Gateway {
         const sender = { caller, agent: id, policy, expiresAt, jwt, endpointFor, ...counting };
         await entry.handle(request, reply, forwarded ? { ...sender, forwarded } : sender);
       } finally {
-        this.#places.giveBack(caller.id);
+        this.#requestShares.giveBack(caller.id);
       }
     };
     const find = (admitted: AdmittedCaller | undefined): void | Promise<void> => {

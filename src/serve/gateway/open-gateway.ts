@@ -155,7 +155,7 @@ export async function openGateway(given: OpenGatewayOptions): Promise<OpenedGate
   const logs = new RecentLogs(given.logger, given.clock);
   const options = { ...given, logger: logs.logger, logs };
   const { stateDir, configFile, logger } = options;
-  const unlock = await tryLock(gatewayFile(stateDir, placeIn(options), "lock"));
+  const unlock = await tryLock(gatewayFile(stateDir, configOf(options), "lock"));
   if (unlock === undefined) throw alreadyRuns(configFile, options.only);
   const undo = new UndoSteps(logger);
   undo.add(unlock);
@@ -251,7 +251,7 @@ interface GatewayParts {
   /** By the agent: has the operator no longer see its board. */
   unwatch: Map<string, () => void>;
   /** What people call the gateway, once it listens; and whether an owner has its page open. */
-  place: { url: string; isOwnerThere?: () => boolean };
+  listening: { url: string; isOwnerThere?: () => boolean };
 }
 
 /** What a gateway consists of, before anybody reaches it. */
@@ -294,7 +294,7 @@ async function openParts(options: OpenGatewayOptions, undo: UndoSteps): Promise<
   const spans = await openSpans();
   undo.add(async () => within(clock, FLUSH_MS, Promise.resolve(spans?.flush())));
   const unwatch = new Map<string, () => void>();
-  const place: GatewayParts["place"] = { url: settings.publicUrl ?? "" };
+  const listening: GatewayParts["listening"] = { url: settings.publicUrl ?? "" };
   const agents = new GatewayAgents({
     sealer,
     home: replicas?.home,
@@ -313,7 +313,7 @@ async function openParts(options: OpenGatewayOptions, undo: UndoSteps): Promise<
       onRefused: () => monitoring.refusedCall(),
     }),
     people: settings.limits.people,
-    signInUrl: (agent, server) => `${place.url}${signInPath(agent, server)}`,
+    signInUrl: (agent, server) => `${listening.url}${signInPath(agent, server)}`,
     onSession: (id, board, person) =>
       monitoring.watchSession(id, board, { ...(person && { person }) }),
     open: async (id) => {
@@ -335,7 +335,7 @@ async function openParts(options: OpenGatewayOptions, undo: UndoSteps): Promise<
   undo.add(() => agents.close());
   const unsubscribe = state.changes.subscribe("grants", () => agents.signedIn());
   undo.add(async () => unsubscribe());
-  return { state, monitoring, sealer, replicas, fleet, approvals, agents, unwatch, place };
+  return { state, monitoring, sealer, replicas, fleet, approvals, agents, unwatch, listening };
 }
 
 function openReplicas(
@@ -351,8 +351,8 @@ function openReplicas(
     clock,
     random: randomBytes,
   });
-  const place = `${hostname()} ${gatewayFile(options.stateDir, placeIn(options), "json")}`;
-  return new OtherReplicas({ replicas, signatures, sealer, place, clock, logger });
+  const ownName = `${hostname()} ${gatewayFile(options.stateDir, configOf(options), "json")}`;
+  return new OtherReplicas({ replicas, signatures, sealer, ownName, clock, logger });
 }
 
 interface Listening {
@@ -402,7 +402,7 @@ function onThisMachine(options: LoggedOptions): LoggedOptions {
 }
 
 function channelAddress(options: OpenGatewayOptions): ChannelAddress {
-  const noteFile = gatewayFile(options.stateDir, placeIn(options), "json");
+  const noteFile = gatewayFile(options.stateDir, configOf(options), "json");
   const path = privateSocketPath({
     directory: dirname(noteFile),
     // A directory for all homes of the user is used where the home's path is too long.
@@ -416,13 +416,13 @@ function channelAddress(options: OpenGatewayOptions): ChannelAddress {
 
 function channelHost(
   { onReload, onStop, onAttached, logs }: LoggedOptions,
-  { agents, monitoring, approvals, place }: GatewayParts,
+  { agents, monitoring, approvals, listening }: GatewayParts,
   pageLink: ChannelHost["pageLink"],
 ): ChannelHost {
   return {
     pageLink,
     askElsewhere: (agent) =>
-      place.isOwnerThere?.() === true ? approvals.askFor(agent) : undefined,
+      listening.isOwnerThere?.() === true ? approvals.askFor(agent) : undefined,
     boardOf: async (id) => (await agents.find(id))?.board,
     reload: async () => {
       if (onReload !== undefined) return onReload();
@@ -483,7 +483,7 @@ function noteOf(
   http: ListeningHttp | undefined,
 ): Omit<RunningGateway, "since"> {
   const { settings, background } = options;
-  const config = placeIn(options);
+  const config = configOf(options);
   return {
     pid: process.pid,
     version: packageVersion(),
@@ -495,12 +495,12 @@ function noteOf(
 }
 
 /** The configuration file, as the gateway's lock and note go by it; for a worker, with its server. */
-function placeIn({
+function configOf({
   configFile,
   only,
 }: Pick<OpenGatewayOptions, "configFile" | "only">): string | undefined {
-  const place = configFile === undefined ? undefined : placeOf(configFile);
-  return only === undefined ? place : `${place ?? ""}\nonly ${only}`;
+  const config = configFile === undefined ? undefined : placeOf(configFile);
+  return only === undefined ? config : `${config ?? ""}\nonly ${only}`;
 }
 
 /** The note by which other commands find the gateway. It is written after each reload, one after another. */
@@ -640,7 +640,7 @@ async function openHttp(
   const provider = openProvider(options, undo);
   const page = openPage(options, parts, provider, undo);
   const signIns = new PeopleSignIn({
-    url: () => parts.place.url,
+    url: () => parts.listening.url,
     agents,
     access,
     behindProxy: settings.behindProxy,
@@ -690,7 +690,7 @@ async function openHttp(
     logger,
   });
   const address = await gateway.listen();
-  parts.place.url = urlOf(address, settings);
+  parts.listening.url = urlOf(address, settings);
   const newPageLink = page.opened(urlOf(address, settings), localUrl(address, settings));
   return { gateway, sessions, address, newPageLink, closeAccess: () => access.close() };
 }
@@ -721,7 +721,7 @@ interface OpenedPage extends GatewayPage {
 /** The page, for people. It answers once it is known where it is. */
 function openPage(
   options: LoggedOptions,
-  { state, monitoring, sealer, replicas, agents, approvals, place }: GatewayParts,
+  { state, monitoring, sealer, replicas, agents, approvals, listening }: GatewayParts,
   provider: Promise<Provider | undefined> | undefined,
   undo: UndoSteps,
 ): OpenedPage {
@@ -751,10 +751,10 @@ function openPage(
         url: () => `${url}/mcp`,
         replica: own?.name,
         home: elsewhere?.tag,
-        places: elsewhere && (() => elsewhere.places()),
+        places: elsewhere && (() => elsewhere.reachable()),
       });
       undo.add(async () => live.close());
-      place.isOwnerThere = () => live.isOwnerThere;
+      listening.isOwnerThere = () => live.isOwnerThere;
       const decisions = new Decisions({ trail: state.audit, clock, logger });
       undo.add(() => decisions.close());
       const changes = new Changes({
@@ -769,7 +769,7 @@ function openPage(
       const methods = new PageMethods({
         state,
         agents: () => agents.list(),
-        signInUrl: (agent, server) => `${place.url}${signInPath(agent, server)}`,
+        signInUrl: (agent, server) => `${listening.url}${signInPath(agent, server)}`,
         calls: live.calls,
         changes,
         configuration,
@@ -865,7 +865,7 @@ async function openSignIn(
 
 /** Whose cookies are understood: of this gateway alone, or of all that share its state. */
 function pageOf(options: OpenGatewayOptions, { replicas }: SharedState): string {
-  return replicas === undefined ? gatewayFile(options.stateDir, placeIn(options), "json") : FLEET;
+  return replicas === undefined ? gatewayFile(options.stateDir, configOf(options), "json") : FLEET;
 }
 
 function urlOf({ address, port }: AddressInfo, { tls, publicUrl }: GatewaySettings): string {

@@ -97,16 +97,16 @@ export class PeopleSignIn {
     const isGet = request.method === "GET";
     if (isGet && path === CALLBACK) return this.#finish(request, reply);
     if (isGet && path === IDENTITY) return this.#identified(request, reply);
-    const place = placeIn(path);
-    if (place === undefined) {
+    const server = serverIn(path);
+    if (server === undefined) {
       return show(reply, 404, "There is nothing here", paragraph("Check the address."));
     }
-    if (isGet) return this.#ask(place, reply);
+    if (isGet) return this.#ask(server, reply);
     if (request.method !== "POST") return void reply.writeHead(405, { Allow: "GET, POST" }).end();
     this.#requireOwnForm(request);
     this.#count(request);
     const form = new URLSearchParams(await bodyOf(request));
-    const wish = { ...place, isOut: form.get("do") === "out" };
+    const wish = { ...server, isOut: form.get("do") === "out" };
     const token = form.get("token")?.trim() ?? "";
     if (token === "") return this.#identify(wish, reply);
     const admitted = await this.#admit(request, token, wish.agent);
@@ -336,7 +336,7 @@ export class PeopleSignIn {
 }
 
 /** `/sign-in/default/github` */
-function placeIn(path: string): Omit<Wish, "isOut"> | undefined {
+function serverIn(path: string): Omit<Wish, "isOut"> | undefined {
   const [, agent, server] = /^\/sign-in\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
   try {
     const names = [decodeURIComponent(agent ?? ""), decodeURIComponent(server ?? "")];

@@ -52,7 +52,7 @@ export class Quotas {
     const { limits, usage } = this.#options.state;
     const { callsPerMinute, callsPerDay, concurrentCalls } = quota;
     const leave =
-      concurrentCalls === undefined ? noPlace : await limits.enter(key, concurrentCalls);
+      concurrentCalls === undefined ? notCounted : await limits.enter(key, concurrentCalls);
     if (leave === undefined) {
       const most = plural(concurrentCalls ?? 0, "call");
       return this.#refuse(
@@ -84,7 +84,7 @@ export class Quotas {
   }
 }
 
-function noPlace(): void {}
+function notCounted(): void {}
 
 /**
  * What the calls of a caller are counted under. `agent`: only those to one agent. The caller comes last: a subject of a JWT

@@ -32,7 +32,7 @@ import {
   INVALID_STATE,
   readBroughtBack,
 } from "../questions/request-state.ts";
-import { Subscriptions, type NamedResource, takePlace } from "../subscriptions.ts";
+import { Subscriptions, type NamedResource, takeShare } from "../subscriptions.ts";
 import { readOwnResource } from "./own-resources.ts";
 import type { Prompt } from "../../../core/types/prompt.ts";
 import type { ListOptions, Resource, ResourceTemplate } from "../../../core/types/resource.ts";
@@ -223,16 +223,16 @@ export class ServedContent {
     const { uri } = exchange.request.params;
     if (typeof uri !== "string") return invalidParams("uri is not a text");
     const { subscriptions, caller } = exchange.client;
-    const { subscriptionPlaces: places } = this.#context;
+    const { subscriptionShares: shares } = this.#context;
     if (subscriptions.has(uri)) return { result: {} };
     try {
-      takePlace(places, caller.id);
+      takeShare(shares, caller.id);
       // Before the server answers: the client may leave meanwhile, and its subscriptions must end then.
       subscriptions.add(uri);
       await this.subscriptions.add(uri);
       return { result: {} };
     } catch (error) {
-      if (subscriptions.delete(uri)) places.giveBack(caller.id);
+      if (subscriptions.delete(uri)) shares.giveBack(caller.id);
       return contentFailure(error, uri);
     }
   }
@@ -242,7 +242,7 @@ export class ServedContent {
     if (typeof uri !== "string") return invalidParams("uri is not a text");
     const { subscriptions, caller } = exchange.client;
     if (subscriptions.delete(uri)) {
-      this.#context.subscriptionPlaces.giveBack(caller.id);
+      this.#context.subscriptionShares.giveBack(caller.id);
       await this.subscriptions.remove(uri);
     }
     return { result: {} };

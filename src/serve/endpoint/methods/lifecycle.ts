@@ -185,7 +185,7 @@ export async function listen(exchange: Exchange, context: EndpointContext): Prom
   off();
   leave();
   for (const uri of honoured) {
-    context.subscriptionPlaces.giveBack(caller);
+    context.subscriptionShares.giveBack(caller);
     await context.subscriptions.remove(uri);
   }
   return { result: { _meta: { [META.subscriptionId]: request.id } } };
@@ -195,17 +195,17 @@ export async function listen(exchange: Exchange, context: EndpointContext): Prom
 async function subscribeTo(
   uris: ReadonlySet<string>,
   caller: string,
-  { subscriptions, subscriptionPlaces }: EndpointContext,
+  { subscriptions, subscriptionShares }: EndpointContext,
 ): Promise<Set<string>> {
   const honoured = new Set<string>();
   for (const uri of uris) {
     // The client learns it from the acknowledgement.
-    if (subscriptionPlaces.take(caller) !== undefined) break;
+    if (subscriptionShares.take(caller) !== undefined) break;
     try {
       await subscriptions.add(uri);
       honoured.add(uri);
     } catch {
-      subscriptionPlaces.giveBack(caller);
+      subscriptionShares.giveBack(caller);
     }
   }
   return honoured;

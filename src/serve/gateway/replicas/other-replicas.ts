@@ -73,7 +73,7 @@ export interface OtherReplicasOptions {
   signatures: Signatures;
   sealer: Sealer;
   /** Names this gateway if it has no URL; the same after a restart. */
-  place: string;
+  ownName: string;
   clock: Clock;
   logger: Logger;
 }
@@ -106,7 +106,7 @@ export class OtherReplicas implements Elsewhere, PageElsewhere {
     https: new TlsAgent({ keepAlive: true, timeout: IDLE_MS, maxTotalSockets: MOST_CONNECTIONS }),
   };
   readonly #hops = new Set<Hop>();
-  readonly #places = new Shares(MOST_CONNECTIONS);
+  readonly #connectionShares = new Shares(MOST_CONNECTIONS);
   /** Each is said once. */
   readonly #said = new Set<string>();
   readonly #off: () => void;
@@ -115,8 +115,8 @@ export class OtherReplicas implements Elsewhere, PageElsewhere {
 
   constructor(options: OtherReplicasOptions) {
     this.#options = options;
-    const { replicas, place } = options;
-    this.home = replicas.own?.url ?? `without a URL: ${shortHash(place)}`;
+    const { replicas, ownName } = options;
+    this.home = replicas.own?.url ?? `without a URL: ${shortHash(ownName)}`;
     this.tag = tagOf(this.home);
     this.#off = replicas.onChange(() => this.#endLost());
   }
@@ -148,7 +148,7 @@ export class OtherReplicas implements Elsewhere, PageElsewhere {
       : this.#send(home, { ...passed, by: {} });
   }
 
-  places(): GatewayPlace[] {
+  reachable(): GatewayPlace[] {
     const reached = this.#options.replicas.list().flatMap(({ name, url }) => {
       return url === undefined ? [] : [[tagOf(url), name] as const];
     });
@@ -283,7 +283,7 @@ export class OtherReplicas implements Elsewhere, PageElsewhere {
     const { request: from, by, whose, body, reply } = outgoing;
     const { signatures } = this.#options;
     // Refused rather than kept waiting: most of what is sent here stays open for long.
-    if (this.#places.take(whose) !== undefined) {
+    if (this.#connectionShares.take(whose) !== undefined) {
       outgoing.unanswered("too many");
       return Promise.resolve(ANSWERED);
     }
@@ -324,7 +324,7 @@ export class OtherReplicas implements Elsewhere, PageElsewhere {
       };
       reply?.once("close", hangUp);
       const over = (passing: Passing): void => {
-        if (this.#hops.delete(hop)) this.#places.giveBack(whose);
+        if (this.#hops.delete(hop)) this.#connectionShares.giveBack(whose);
         reply?.removeListener("close", hangUp);
         resolve(passing);
       };

@@ -254,7 +254,7 @@ describe("changes", () => {
 
   it("of resources are for everybody: nobody takes more than a quarter of the subscriptions", async () => {
     const board = await open({ lib: fixture("library") });
-    const { url } = await serve(board, { subscriptionPlaces: new Shares(8) });
+    const { url } = await serve(board, { subscriptionShares: new Shares(8) });
     const begin = async (caller: string): Promise<Record<string, string>> => {
       const who = { "x-caller": caller };
       const { headers } = await post(url, legacy("initialize", INITIALIZE), who);
