@@ -410,11 +410,11 @@ function versionOf({ _meta }: JsonObject): unknown {
 /** One of the same method; of the same tool, prompt or resource if there is one. */
 function nearestTo(params: JsonObject, exchanges: readonly Exchange[]): Exchange {
   const compared = exchanges.slice(0, MOST_COMPARED);
-  const subject = subjectOf(params);
+  const asked = nameOrUri(params);
   const text = paramsKey(params);
   const distance = (exchange: Exchange): number => {
-    const bySubject = nearness(subject, subjectOf(exchange.params));
-    return (Number.isFinite(bySubject) ? bySubject : 1e6) * 1e3 + difference(text, exchange.key);
+    const byName = nearness(asked, nameOrUri(exchange.params));
+    return (Number.isFinite(byName) ? byName : 1e6) * 1e3 + difference(text, exchange.key);
   };
   return compared.reduce((best, each) => (distance(each) < distance(best) ? each : best));
 }
@@ -429,7 +429,7 @@ function difference(one: string, other: string): number {
   return Math.min(999, Math.max(one.length, other.length) - start - end);
 }
 
-function subjectOf({ name, uri }: JsonObject): string {
+function nameOrUri({ name, uri }: JsonObject): string {
   if (typeof name === "string") return name;
   return typeof uri === "string" ? uri : "";
 }

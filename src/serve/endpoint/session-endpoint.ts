@@ -239,11 +239,11 @@ export class OpenEndpoint implements SessionEndpoint {
       );
     }
     const { entry, endpoint, caller } = served;
-    const lease = { endpoint, release: () => {} };
+    const used = { endpoint, release: () => {} };
     await entry.handle(request, reply, {
       caller,
       agent: this.#options.id,
-      endpointFor: () => lease,
+      endpointFor: () => used,
     });
   }
 

@@ -3,7 +3,7 @@
 
 import { createHash } from "node:crypto";
 import type { ClientBoard } from "../endpoint/client-board.ts";
-import type { Lease, Sender } from "../endpoint/http/sessions.ts";
+import type { UsedEndpoint, Sender } from "../endpoint/http/sessions.ts";
 import type { EndpointBoard, EndpointOptions } from "../endpoint/context.ts";
 import { Endpoint } from "../endpoint/endpoint.ts";
 import type { WaitingApprovals } from "../endpoint/questions/waiting-approvals.ts";
@@ -27,7 +27,7 @@ import { canonicalJson } from "../../util/canonical-json.ts";
 import { Shares } from "../../util/shares.ts";
 import type { Timer } from "../../util/clock.ts";
 import type { AdmittedCaller } from "./access/admission.ts";
-import { PresentedJwts, subjectOf } from "./presented-jwts.ts";
+import { PresentedJwts, holderOf } from "./presented-jwts.ts";
 import type { Quotas } from "./quotas.ts";
 
 export interface GatewayAgentsOptions extends Omit<
@@ -111,14 +111,14 @@ export class GatewayAgents {
   /** What a caller may use of the agents that are open; undefined for whoever may see everything. */
   async viewerOf(admitted: AdmittedCaller): Promise<Viewer | undefined> {
     if (isUnrestricted(admitted)) return undefined;
-    const leases = await Promise.all(
-      this.list().map(async (agent) => [agent.id, await agent.lease(admitted)] as const),
+    const used = await Promise.all(
+      this.list().map(async (agent) => [agent.id, await agent.useBoard(admitted)] as const),
     );
     return {
       caller: admitted.caller.label,
       id: admitted.caller.id,
-      boards: new Map(leases.map(([id, { board }]) => [id, board])),
-      release: () => leases.forEach(([, { release }]) => release()),
+      boards: new Map(used.map(([id, { board }]) => [id, board])),
+      release: () => used.forEach(([, { release }]) => release()),
     };
   }
 
@@ -192,7 +192,7 @@ export class ServedAgent {
   readonly endpoint: Endpoint;
   readonly #options: GatewayAgentsOptions;
   readonly #opened: ClientBoard;
-  readonly #lease: Lease;
+  readonly #ownUse: UsedEndpoint;
   /** By the policy, and by the person where people have servers of their own. */
   readonly #policyBoards = new Map<string, PolicyBoard>();
   /** The sessions that have servers of their own. */
@@ -212,19 +212,19 @@ export class ServedAgent {
     this.#opened = opened;
     this.#options = options;
     this.#sessionShares = new Shares(options.sessionServers);
-    this.#jwts = new PresentedJwts(options.clock, (subject) => this.#rest(subject));
+    this.#jwts = new PresentedJwts(options.clock, (holder) => this.#rest(holder));
     this.endpoint = this.#serve(this.board);
-    this.#lease = { endpoint: this.endpoint, release: () => {} };
+    this.#ownUse = { endpoint: this.endpoint, release: () => {} };
   }
 
   /** Without a session: for a request that stands for itself. */
-  endpointFor(admitted: AdmittedCaller, session: Session): Lease | Promise<Lease> {
+  endpointFor(admitted: AdmittedCaller, session: Session): UsedEndpoint | Promise<UsedEndpoint> {
     if (session !== undefined && this.#hasSessionServers && this.#takeShare(admitted)) {
-      return this.#leaseSession(admitted, session);
+      return this.#useSessionBoard(admitted, session);
     }
     // What the agent's own user is signed in to is for nobody else.
     const isOwnUser = personOf(admitted.caller) === undefined;
-    return isUnrestricted(admitted) && isOwnUser ? this.#lease : this.lease(admitted);
+    return isUnrestricted(admitted) && isOwnUser ? this.#ownUse : this.useBoard(admitted);
   }
 
   /**
@@ -234,18 +234,18 @@ export class ServedAgent {
   present({ caller, jwt }: AdmittedCaller): CallerJwt | undefined {
     const person = personOf(caller);
     if (jwt === undefined || person === undefined || !this.#exchanges) return undefined;
-    const subject = subjectOf(person, jwt);
-    this.#jwts.present(subject, jwt);
-    for (const { board } of this.#boardsOf.get(subject) ?? []) void signInsOf(board).retry();
+    const holder = holderOf(person, jwt);
+    this.#jwts.present(holder, jwt);
+    for (const { board } of this.#boardsOf.get(holder) ?? []) void signInsOf(board).retry();
     return jwt;
   }
 
   /** Their JWT has ended, and with it what was made of it. A call that was made in time may end. */
-  #rest(subject: string): void {
-    const boards = [...(this.#boardsOf.get(subject) ?? [])];
-    if (this.#jwts.find(subject) !== undefined) return;
+  #rest(holder: string): void {
+    const boards = [...(this.#boardsOf.get(holder) ?? [])];
+    if (this.#jwts.find(holder) !== undefined) return;
     if (boards.map(({ board }) => signInsOf(board).rest()).every(Boolean)) return;
-    this.#options.clock.later(REST_AGAIN_MS, () => this.#rest(subject));
+    this.#options.clock.later(REST_AGAIN_MS, () => this.#rest(holder));
   }
 
   /** Where a caller signs in. */
@@ -253,9 +253,9 @@ export class ServedAgent {
     admitted: AdmittedCaller,
   ): Promise<{ board: SignInBoard; release: () => void }> {
     if (personOf(admitted.caller) === undefined) return { board: this.board, release: () => {} };
-    const lease = await this.lease(admitted);
-    if (lease.isPersons) return lease;
-    lease.release();
+    const used = await this.useBoard(admitted);
+    if (used.isPersons) return used;
+    used.release();
     const what = "too many people use servers of their own now (gateway.limits.people)";
     throw new PlugboardError("RATE_LIMITED", what, { hint: "try again later" });
   }
@@ -336,7 +336,10 @@ export class ServedAgent {
     return false;
   }
 
-  async #leaseSession(admitted: AdmittedCaller, session: NonNullable<Session>): Promise<Lease> {
+  async #useSessionBoard(
+    admitted: AdmittedCaller,
+    session: NonNullable<Session>,
+  ): Promise<UsedEndpoint> {
     const offersRoots = isJsonObject(session.profile.capabilities["roots"]);
     const giveBack = once(() => this.#sessionShares.giveBack(admitted.caller.id));
     const served = await this.#open(admitted, this.#personIn(admitted), {
@@ -358,9 +361,9 @@ export class ServedAgent {
    * The board of what a caller may do who is not the agent's own user. One for all who may do the same, or for one person;
    * closed when unused.
    */
-  async lease(
+  async useBoard(
     admitted: AdmittedCaller,
-  ): Promise<Lease & { board: SessionBoard; isPersons: boolean }> {
+  ): Promise<UsedEndpoint & { board: SessionBoard; isPersons: boolean }> {
     const terms = { tools: admitted.policy?.tools ?? {}, owner: isOwner(admitted) };
     const person = this.#hasUserServers ? personOf(admitted.caller) : undefined;
     const rights = this.#exchanges ? admitted.jwt?.rights : undefined;
@@ -471,13 +474,13 @@ export class ServedAgent {
     });
     const theirs = person && { id: person.id, isTheirs: this.#isTheirs };
     const unwatch = this.#options.onSession?.(this.id, board, theirs);
-    const subject = person?.subjectToken && admitted.jwt && subjectOf(person.id, admitted.jwt);
+    const holder = person?.subjectToken && admitted.jwt && holderOf(person.id, admitted.jwt);
     const isOfSession = options.perSession !== false;
-    const served = { board, endpoint, unwatch, isOfSession, subject };
+    const served = { board, endpoint, unwatch, isOfSession, holder };
     this.#sessionBoards.add(served);
-    if (subject !== undefined) {
-      const boards = this.#boardsOf.get(subject) ?? new Set();
-      this.#boardsOf.set(subject, boards.add(served));
+    if (holder !== undefined) {
+      const boards = this.#boardsOf.get(holder) ?? new Set();
+      this.#boardsOf.set(holder, boards.add(served));
     }
     return served;
   }
@@ -491,8 +494,8 @@ export class ServedAgent {
     if (id === undefined) return undefined;
     const signInHint = (server: string): string =>
       `to sign in, open ${signInUrl(this.id, server)} in a browser`;
-    const subject = jwt && this.#exchanges ? subjectOf(id, jwt) : undefined;
-    const subjectToken = subject === undefined ? undefined : () => this.#jwts.find(subject);
+    const holder = jwt && this.#exchanges ? holderOf(id, jwt) : undefined;
+    const subjectToken = holder === undefined ? undefined : () => this.#jwts.find(holder);
     return { id, signInHint, ...(subjectToken && { subjectToken }) };
   }
 
@@ -524,8 +527,8 @@ export class ServedAgent {
 
   #close(served: ServedSession): void {
     this.#sessionBoards.delete(served);
-    const boards = this.#boardsOf.get(served.subject ?? "");
-    if (boards?.delete(served) && boards.size === 0) this.#boardsOf.delete(served.subject ?? "");
+    const boards = this.#boardsOf.get(served.holder ?? "");
+    if (boards?.delete(served) && boards.size === 0) this.#boardsOf.delete(served.holder ?? "");
     served.endpoint.close();
     served.unwatch?.();
     const closing = served.board.close().finally(() => this.#closing.delete(closing));
@@ -619,7 +622,7 @@ interface ServedSession {
   /** Ends what `onSession` began. */
   unwatch: (() => void) | undefined;
   /** Whose JWTs are exchanged for it. */
-  subject: string | undefined;
+  holder: string | undefined;
 }
 
 interface PolicyBoard {

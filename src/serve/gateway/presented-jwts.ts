@@ -10,28 +10,28 @@ const MOST_PRESENTED = 10_000;
 
 export class PresentedJwts {
   readonly #clock: Clock;
-  readonly #onEnd: (subject: string) => void;
+  readonly #onEnd: (holder: string) => void;
   readonly #current = new Map<string, { jwt: CallerJwt; end: Timer }>();
 
-  /** `onEnd` hears of a subject whose last JWT has ended. */
-  constructor(clock: Clock, onEnd: (subject: string) => void) {
+  /** `onEnd` hears of a holder whose last JWT has ended. */
+  constructor(clock: Clock, onEnd: (holder: string) => void) {
     this.#clock = clock;
     this.#onEnd = onEnd;
   }
 
-  present(subject: string, jwt: CallerJwt): void {
-    const before = this.#current.get(subject);
+  present(holder: string, jwt: CallerJwt): void {
+    const before = this.#current.get(holder);
     const left = jwt.expiresAt - this.#clock.now();
     if (before?.jwt.text === jwt.text || left <= 0) return;
     before?.end.cancel();
-    this.#current.delete(subject);
+    this.#current.delete(holder);
     const [oldest] = this.#current.keys();
     if (oldest !== undefined && this.#current.size >= MOST_PRESENTED) this.#forget(oldest);
-    this.#current.set(subject, { jwt, end: this.#clock.later(left, () => this.#forget(subject)) });
+    this.#current.set(holder, { jwt, end: this.#clock.later(left, () => this.#forget(holder)) });
   }
 
-  find(subject: string): SubjectToken | undefined {
-    const found = this.#current.get(subject)?.jwt;
+  find(holder: string): SubjectToken | undefined {
+    const found = this.#current.get(holder)?.jwt;
     return found !== undefined && found.expiresAt > this.#clock.now() ? found : undefined;
   }
 
@@ -40,14 +40,14 @@ export class PresentedJwts {
     this.#current.clear();
   }
 
-  #forget(subject: string): void {
-    this.#current.get(subject)?.end.cancel();
-    this.#current.delete(subject);
-    this.#onEnd(subject);
+  #forget(holder: string): void {
+    this.#current.get(holder)?.end.cancel();
+    this.#current.delete(holder);
+    this.#onEnd(holder);
   }
 }
 
 /** One person with the rights of one JWT. */
-export function subjectOf(person: string, { rights }: Pick<CallerJwt, "rights">): string {
+export function holderOf(person: string, { rights }: Pick<CallerJwt, "rights">): string {
   return JSON.stringify([person, rights]);
 }

@@ -460,7 +460,7 @@ it("so many people have servers of their own: who does not use theirs makes room
   const rig = await openGateway({ servers: { personal: server } }, { people: 1 });
   const agent = await rig.agents.find("default");
   const lease = async (id: string) => {
-    const found = await agent?.lease({ caller: { id: `token:${id}`, label: id } });
+    const found = await agent?.useBoard({ caller: { id: `token:${id}`, label: id } });
     const servers = found?.board.status().map(({ name }) => name);
     return { servers, isPersons: found?.isPersons, release: () => found?.release() };
   };
@@ -483,7 +483,7 @@ it("a server to which people sign in for themselves, and that is added while som
   const agent = await rig.agents.find("default");
   const caller = { id: "token:ci", label: "ci" };
   const before = await Promise.all(
-    [{}, { policy: { owner: true } }].map(async (more) => agent?.lease({ caller, ...more })),
+    [{}, { policy: { owner: true } }].map(async (more) => agent?.useBoard({ caller, ...more })),
   );
   const server = { url: oauth.url, oauth: { per: "user" } } as const;
   await rig.board.reload({ servers: { personal: server } });

@@ -210,8 +210,8 @@ export class McpEntry {
     }
     post.body = [];
     this.#onRequest?.(sender, clientInfoIn(asked), false);
-    const leased = sender.endpointFor();
-    const { endpoint, release } = leased instanceof Promise ? await leased : leased;
+    const used = sender.endpointFor();
+    const { endpoint, release } = used instanceof Promise ? await used : used;
     // Its client has gone meanwhile, which cancels it: nothing is called.
     if (reply.closed) return release();
     const paramFault = paramFaultOf(asked, endpoint, request);
@@ -255,8 +255,8 @@ export class McpEntry {
       if (asker !== undefined && (await this.#isAnsweredAt(asker, post))) return;
     }
     this.#onRequest?.(sender, session?.client.profile.info, session !== undefined);
-    const leased = session ?? sender.endpointFor();
-    const { endpoint, release } = leased instanceof Promise ? await leased : leased;
+    const used = session ?? sender.endpointFor();
+    const { endpoint, release } = used instanceof Promise ? await used : used;
     if (session === undefined && reply.closed) return release();
     const client = session?.client ?? sessionless(sender.caller, reply);
     if (message.kind !== "request") {

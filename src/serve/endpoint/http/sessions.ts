@@ -83,7 +83,7 @@ interface Sealed {
 }
 
 /** An endpoint for as long as somebody uses it. */
-export interface Lease {
+export interface UsedEndpoint {
   endpoint: Endpoint;
   /** It has servers that are the session's own. */
   hasOwnServers?: boolean;
@@ -108,7 +108,10 @@ export interface Sender {
   /** Counts the bytes of a large request. The milliseconds until the caller may send so many, or 0. */
   countBytes?: ((bytes: number) => number) | undefined;
   /** Gives the endpoint for a session, or for everybody who has none. */
-  endpointFor: (session?: { nonce: string; profile: ClientProfile }) => Lease | Promise<Lease>;
+  endpointFor: (session?: {
+    nonce: string;
+    profile: ClientProfile;
+  }) => UsedEndpoint | Promise<UsedEndpoint>;
 }
 
 export class Sessions {
@@ -137,17 +140,17 @@ export class Sessions {
   async begin(sender: Sender, profile: ClientProfile): Promise<{ id: string; session: Session }> {
     const { sealer, newId, clock, elsewhere } = this.#options;
     const nonce = newId();
-    const lease = await sender.endpointFor({ nonce, profile });
+    const used = await sender.endpointFor({ nonce, profile });
     const sealed: Sealed = {
       agent: sender.agent,
       caller: sender.caller.id,
       profile,
       expiresAt: clock.now() + SESSION_MS,
       nonce,
-      ...(elsewhere && lease.hasOwnServers && { home: elsewhere.home }),
+      ...(elsewhere && used.hasOwnServers && { home: elsewhere.home }),
     };
     const id = sealer.seal(PURPOSE, { ...sealed });
-    const session = this.#open(id, sealed, sender, lease);
+    const session = this.#open(id, sealed, sender, used);
     this.#options.onChange?.("begun", session);
     return { id, session };
   }
@@ -248,8 +251,8 @@ export class Sessions {
     if (sender.forwarded !== undefined && home === undefined) return undefined;
     // One without a home may be in several gateways at once, where it must not have servers of its own.
     const mayHaveOwn = elsewhere === undefined || home !== undefined;
-    const lease = await sender.endpointFor(mayHaveOwn ? { nonce, profile } : undefined);
-    const session = this.#open(id, sealed, sender, lease);
+    const used = await sender.endpointFor(mayHaveOwn ? { nonce, profile } : undefined);
+    const session = this.#open(id, sealed, sender, used);
     const { logLevel, subscriptions = [] } = store.get(sealed.nonce) ?? {};
     await session.endpoint.restore(session.client, logLevel, subscriptions);
     this.#options.onChange?.("resumed", session);
@@ -267,7 +270,7 @@ export class Sessions {
     }
   }
 
-  #open(id: string, sealed: Sealed, sender: Sender, { endpoint, release }: Lease): Session {
+  #open(id: string, sealed: Sealed, sender: Sender, { endpoint, release }: UsedEndpoint): Session {
     const { profile, nonce, caller, agent, expiresAt } = sealed;
     const client = endpoint.connect({
       era: "legacy",

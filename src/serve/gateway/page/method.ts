@@ -14,7 +14,7 @@ export interface Method<Name extends keyof PageRequests> {
   run(input: PageRequests[Name]["takes"], visitor: Visitor): Promise<PageRequests[Name]["gives"]>;
 }
 
-/** The methods of one subject, by their names. */
+/** The methods of one file of methods/, by their names. */
 export type Methods<Names extends keyof PageRequests> = { readonly [Name in Names]: Method<Name> };
 
 const LONGEST_NAME = 500;

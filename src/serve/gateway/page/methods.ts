@@ -1,4 +1,4 @@
-// What the page asks the gateway for, besides the stream of events: one table of all subjects (methods/), and who may ask.
+// What the page asks the gateway for, besides the stream of events: one table of all that is in methods/, and who may ask.
 
 import { signInsOf } from "../../../core/board/board.ts";
 import type { SignOutOutcome } from "../../../core/types/authorization.ts";
