@@ -187,7 +187,7 @@ export class LiveConfig implements AsyncDisposable {
     return { ...used, settings, agentIds: all.agentIds };
   }
 
-  /** What a gateway with this configuration runs with, for its note. Undefined without a file. */
+  /** What a gateway with this configuration runs with, for its record. Undefined without a file. */
   async fingerprint(): Promise<Fingerprint | undefined> {
     const version = this.#version;
     if (version === undefined) return undefined;

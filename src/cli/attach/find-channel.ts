@@ -40,7 +40,7 @@ const RELOAD = "to apply the file as it is: plugboard reload";
 const RESTART = "to share its servers, start the gateway again";
 const AGAIN = "to share it, start the gateway again";
 
-/** A gateway with a channel, whose note can be compared. */
+/** A gateway with a channel, whose record can be compared. */
 export interface Attachable extends RunningGateway {
   channel: NonNullable<RunningGateway["channel"]>;
   fingerprint: Fingerprint;
@@ -162,7 +162,7 @@ export async function isTrustedBy(
   { env, homedir }: CliContext["io"],
 ): Promise<boolean> {
   const [last, ...beneath] = filesOf(source).reverse();
-  // Only of the one file there is a note of what was approved.
+  // Only of the one file is it known what was approved.
   if (last === undefined || beneath.some((each) => needsTrust(each, { env }))) return false;
   if (!needsTrust(last, { env })) return true;
   if (fingerprint.trust === undefined) return false;

@@ -115,8 +115,8 @@ export async function stopGateway(
   try {
     await withLink(gateway, command, context, (link) => ask(link, "gateway/stop", []));
   } catch (error) {
-    // One that hangs, or is of a version with another channel. The id in its note may be that of another process: of
-    // this machine, if the note is of another one, or of this container.
+    // One that hangs, or is of a version with another channel. The id in its record may be that of another process: of
+    // this machine, if the record is of another one, or of this container.
     const { env, homedir } = context.io;
     if (!isGatewayProcess(plugboardHome(env, homedir), gateway)) throw notSure(error, gateway);
     if (signalProcess(gateway.pid, "SIGTERM") !== "sent") throw error;

@@ -4,7 +4,7 @@ import { access, constants, lstat, open, realpath, stat } from "node:fs/promises
 import { basename, dirname, join, relative } from "node:path";
 import { listOrphans, namesOf, reapOrphans } from "../../core/process/reap-orphans.ts";
 import { removeStaleLock } from "../../core/state/lock.ts";
-import { removeStaleNote, staleNotes } from "../../core/state/running-gateway.ts";
+import { removeStaleRecord, staleRecords } from "../../core/state/running-gateway.ts";
 import { findStaleLocks } from "../../core/state/stale-locks.ts";
 import {
   findStaleTemporaries,
@@ -172,7 +172,7 @@ async function withoutRights(path: string, home: string, rights: number): Promis
 async function leftBehind({ home, cli }: DoctorContext): Promise<Finding[]> {
   const { clock } = cli;
   const [processes, locks] = await Promise.all([listOrphans(), findStaleLocks(home)]);
-  const notes = staleNotes(home);
+  const records = staleRecords(home);
   const findings: Finding[] = [];
   if (processes.length > 0) {
     const pids = processes.map(({ pid }) => pid).join(", ");
@@ -209,20 +209,20 @@ async function leftBehind({ home, cli }: DoctorContext): Promise<Finding[]> {
       },
     });
   }
-  if (notes.length > 0) {
+  if (records.length > 0) {
     findings.push({
       level: "note",
       check: "stale-gateways",
-      message: `${plural(notes.length, "gateway")} ended without saying so`,
-      remedy: `nobody waits for ${pronoun(notes)}; to remove the note about ${pronoun(notes)}: plugboard doctor --fix`,
+      message: `${plural(records.length, "gateway")} ended without saying so`,
+      remedy: `nobody waits for ${pronoun(records)}; to remove the record of ${pronoun(records)}: plugboard doctor --fix`,
       fix: {
-        describe: `remove ${notes.map(visible).join(", ")}`,
+        describe: `remove ${records.map(visible).join(", ")}`,
         async apply() {
           // One may have been started since.
-          const still = new Set(staleNotes(home));
-          const removed = notes.filter((path) => still.has(path));
-          for (const path of removed) removeStaleNote(path);
-          return `removed ${plural(removed.length, "note")}`;
+          const still = new Set(staleRecords(home));
+          const removed = records.filter((path) => still.has(path));
+          for (const path of removed) removeStaleRecord(path);
+          return `removed ${plural(removed.length, "record")}`;
         },
       },
     });

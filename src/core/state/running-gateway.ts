@@ -1,4 +1,4 @@
-// A note about the gateway that runs for a configuration, so that other commands find it and can attach to it.
+// The record of the gateway that runs for a configuration, so that other commands find it and can attach to it.
 
 import { randomBytes } from "node:crypto";
 import { constants, copyFileSync, readdirSync, renameSync, rmSync } from "node:fs";
@@ -39,8 +39,8 @@ export function gatewayFile(
   return join(stateDir, "gateway", `${shortHash(config ?? "none")}.${kind}`);
 }
 
-/** Returns a function that removes the note. A later note replaces an earlier one. */
-export async function noteGateway(
+/** Returns a function that removes the record. A later record replaces an earlier one. */
+export async function recordGateway(
   stateDir: string,
   gateway: RunningGateway,
 ): Promise<() => Promise<void>> {
@@ -49,38 +49,38 @@ export async function noteGateway(
   return () => rm(file, { force: true });
 }
 
-/** Undefined if none runs. The note of one that has ended without removing it is removed. */
+/** Undefined if none runs. The record of one that has ended without removing it is removed. */
 export async function findGateway(
   stateDir: string,
   config: string | undefined,
 ): Promise<RunningGateway | undefined> {
   const file = gatewayFile(stateDir, config, "json");
-  const found = readNote(readJsonFileNow(file, MOST_BYTES));
+  const found = readRecord(readJsonFileNow(file, MOST_BYTES));
   if (found === undefined) return undefined;
   const { owner, ...gateway } = found;
   if (ownerState(owner) !== "gone") return gateway;
-  return removeStaleNote(file);
+  return removeStaleRecord(file);
 }
 
-/** The notes of gateways that have ended without removing them. */
-export function staleNotes(stateDir: string): string[] {
-  return notesIn(stateDir).flatMap(({ file, note }) =>
-    ownerState(note.owner) === "gone" ? [file] : [],
+/** The records of gateways that have ended without removing them. */
+export function staleRecords(stateDir: string): string[] {
+  return recordsIn(stateDir).flatMap(({ file, record }) =>
+    ownerState(record.owner) === "gone" ? [file] : [],
   );
 }
 
 /**
- * Removes the note of a gateway that has ended. If another gateway has written its own since, that is put back and
+ * Removes the record of a gateway that has ended. If another gateway has written its own since, that is put back and
  * returned.
  */
-export function removeStaleNote(file: string): RunningGateway | undefined {
+export function removeStaleRecord(file: string): RunningGateway | undefined {
   const aside = `${file}.${randomBytes(6).toString("hex")}.tmp`;
   try {
     // Under another name, nobody replaces it between this look and its removal.
     renameSync(file, aside);
-    const note = readNote(readJsonFileNow(aside, MOST_BYTES));
-    if (note === undefined || ownerState(note.owner) === "gone") return undefined;
-    const { owner: _, ...gateway } = note;
+    const record = readRecord(readJsonFileNow(aside, MOST_BYTES));
+    if (record === undefined || ownerState(record.owner) === "gone") return undefined;
+    const { owner: _, ...gateway } = record;
     // Not over a newer one. A link would do that too, but not every file system has links.
     copyFileSync(aside, file, constants.COPYFILE_EXCL);
     return gateway;
@@ -94,12 +94,12 @@ export function removeStaleNote(file: string): RunningGateway | undefined {
 
 /** The URLs of all gateways that run with this state directory. */
 export function gatewayUrls(stateDir: string): string[] {
-  return notesIn(stateDir).flatMap(({ note: { url, owner } }) =>
+  return recordsIn(stateDir).flatMap(({ record: { url, owner } }) =>
     url === undefined || ownerState(owner) === "gone" ? [] : [url],
   );
 }
 
-function notesIn(stateDir: string): { file: string; note: Note }[] {
+function recordsIn(stateDir: string): { file: string; record: GatewayRecord }[] {
   const directory = join(stateDir, "gateway");
   let names: string[];
   try {
@@ -111,8 +111,8 @@ function notesIn(stateDir: string): { file: string; note: Note }[] {
     .filter((name) => name.endsWith(".json"))
     .flatMap((name) => {
       const file = join(directory, name);
-      const note = readNote(readJsonFileNow(file, MOST_BYTES));
-      return note === undefined ? [] : [{ file, note }];
+      const record = readRecord(readJsonFileNow(file, MOST_BYTES));
+      return record === undefined ? [] : [{ file, record }];
     });
 }
 
@@ -124,15 +124,15 @@ export function isGatewayProcess(
   stateDir: string,
   { config, pid }: Pick<RunningGateway, "config" | "pid">,
 ): boolean {
-  const found = readNote(readJsonFileNow(gatewayFile(stateDir, config, "json"), MOST_BYTES));
+  const found = readRecord(readJsonFileNow(gatewayFile(stateDir, config, "json"), MOST_BYTES));
   return found?.pid === pid && isOwner(found.owner, pid);
 }
 
-type Note = RunningGateway & { owner: string };
+type GatewayRecord = RunningGateway & { owner: string };
 
-function readNote(value: unknown): Note | undefined {
-  const note = (value ?? {}) as Record<string, unknown>;
-  const { pid, since, owner, version, url, config, certificate, channel } = note;
+function readRecord(value: unknown): GatewayRecord | undefined {
+  const record = (value ?? {}) as Record<string, unknown>;
+  const { pid, since, owner, version, url, config, certificate, channel } = record;
   if (typeof pid !== "number" || typeof since !== "number") return undefined;
   if (typeof owner !== "string" || typeof version !== "string") return undefined;
   const { path, key } = (channel ?? {}) as Record<string, unknown>;
@@ -144,8 +144,8 @@ function readNote(value: unknown): Note | undefined {
     ...(typeof url === "string" && { url }),
     ...(typeof config === "string" && { config }),
     ...(typeof certificate === "string" && { certificate }),
-    ...(note["background"] === true && { background: true }),
+    ...(record["background"] === true && { background: true }),
     ...(typeof path === "string" && typeof key === "string" && { channel: { path, key } }),
-    ...(note["fingerprint"] !== undefined && { fingerprint: note["fingerprint"] }),
+    ...(record["fingerprint"] !== undefined && { fingerprint: record["fingerprint"] }),
   };
 }

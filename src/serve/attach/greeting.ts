@@ -1,5 +1,5 @@
 // How a gateway and a command recognise each other before anything else is sent: both prove that they know the key in
-// the gateway's note, and neither sends it. Imports little, like the link.
+// the gateway's record, and neither sends it. Imports little, like the link.
 
 import { createHmac, randomBytes } from "node:crypto";
 import { connect, type Socket } from "node:net";
@@ -20,7 +20,7 @@ const CHANNEL_VERSION = 3;
 const ANSWER_WITHIN_MS = 2000;
 const MAX_GREETING_BYTES = 4096;
 
-/** Where a gateway listens, and the key that proves who is allowed to use it. From the gateway's note. */
+/** Where a gateway listens, and the key that proves who is allowed to use it. From the gateway's record. */
 export interface ChannelAddress {
   path: string;
   key: string;

@@ -33,7 +33,11 @@ import { auditIn } from "../../core/state/files/audit-file.ts";
 import { privateSocketPath } from "../../core/net/private-socket.ts";
 import { openFileState } from "../../core/state/files/open.ts";
 import { tryLock } from "../../core/state/lock.ts";
-import { gatewayFile, noteGateway, type RunningGateway } from "../../core/state/running-gateway.ts";
+import {
+  gatewayFile,
+  recordGateway,
+  type RunningGateway,
+} from "../../core/state/running-gateway.ts";
 import { type Clock, pause, within } from "../../util/clock.ts";
 import { Shares } from "../../util/shares.ts";
 import { shortHash } from "../../util/short-hash.ts";
@@ -98,7 +102,7 @@ export interface OpenGatewayOptions extends Omit<ClientBoardOptions, "state" | "
   defaultAgent: string;
   /** The configuration file, if there is one. Only one gateway runs for a file. */
   configFile?: string;
-  /** Says what the gateway runs with now, for its note. Without it, other commands do not attach. */
+  /** Says what the gateway runs with now, for its record. Without it, other commands do not attach. */
   fingerprint?: () => Promise<Fingerprint | undefined>;
   /** Somebody who may has asked the gateway to stop: close it. */
   onStop?: () => void;
@@ -144,7 +148,7 @@ export interface OpenedGateway {
    * longer among them is closed. Servers of agents other than the default one are reported as `agent/server`.
    */
   reload(agentIds: readonly string[]): Promise<ReloadReport>;
-  /** Writes the note again, with what the gateway runs with now. Call it after each reload. */
+  /** Writes the record again, with what the gateway runs with now. Call it after each reload. */
   writeNote(): Promise<void>;
   /** Lets calls in flight finish, then stops every server. */
   close(): Promise<void>;
@@ -178,8 +182,8 @@ async function openLocked(given: LoggedOptions, undo: UndoSteps): Promise<Opened
   const options = { ...given, agentIds };
   const parts = await openParts(options, undo);
   const { state, monitoring, agents, approvals, fleet } = parts;
-  const note = new GatewayNote();
-  undo.add(() => note.remove());
+  const record = new GatewayRecord();
+  undo.add(() => record.remove());
   const { http, channel, address } = await listen(options, parts, undo);
   monitoring.show({
     isReady: () => !undo.hasBegun,
@@ -190,10 +194,10 @@ async function openLocked(given: LoggedOptions, undo: UndoSteps): Promise<Opened
     viewerOf: (admitted) => agents.viewerOf(admitted),
   });
   const writeNote = (): Promise<void> =>
-    note.write(async () => {
+    record.write(async () => {
       const fingerprint = await options.fingerprint?.();
-      return noteGateway(options.stateDir, {
-        ...noteOf(options, http),
+      return recordGateway(options.stateDir, {
+        ...recordOf(options, http),
         since: monitoring.since,
         channel: address,
         fingerprint,
@@ -369,7 +373,7 @@ async function listen(
 ): Promise<Listening> {
   const { clock, logger } = options;
   const opened: Partial<Listening> = {};
-  // Before its note is removed: while it stops, status must not take it for one that does not run.
+  // Before its record is removed: while it stops, status must not take it for one that does not run.
   undo.add(async () => {
     const { http, channel } = opened;
     channel?.drain();
@@ -402,11 +406,11 @@ function onThisMachine(options: LoggedOptions): LoggedOptions {
 }
 
 function channelAddress(options: OpenGatewayOptions): ChannelAddress {
-  const noteFile = gatewayFile(options.stateDir, configOf(options), "json");
+  const recordFile = gatewayFile(options.stateDir, configOf(options), "json");
   const path = privateSocketPath({
-    directory: dirname(noteFile),
+    directory: dirname(recordFile),
     // A directory for all homes of the user is used where the home's path is too long.
-    name: shortHash(noteFile),
+    name: shortHash(recordFile),
     platform: process.platform,
     tmpdir: tmpdir(),
     uid: process.getuid?.(),
@@ -478,7 +482,7 @@ function ofAgent(agent: string, report: ReloadReport): ReloadReport {
 }
 
 /** What other commands learn about the gateway, besides what it runs with. */
-function noteOf(
+function recordOf(
   options: OpenGatewayOptions,
   http: ListeningHttp | undefined,
 ): Omit<RunningGateway, "since"> {
@@ -494,7 +498,7 @@ function noteOf(
   };
 }
 
-/** The configuration file, as the gateway's lock and note go by it; for a worker, with its server. */
+/** The configuration file, as the gateway's lock and record go by it; for a worker, with its server. */
 function configOf({
   configFile,
   only,
@@ -503,12 +507,12 @@ function configOf({
   return only === undefined ? config : `${config ?? ""}\nonly ${only}`;
 }
 
-/** The note by which other commands find the gateway. It is written after each reload, one after another. */
-class GatewayNote {
+/** The record by which other commands find the gateway. It is written after each reload, one after another. */
+class GatewayRecord {
   #writing: Promise<void> = Promise.resolve();
   #remove: (() => Promise<void>) | undefined;
 
-  /** `write` returns what removes the note. */
+  /** `write` returns what removes the record. */
   write(write: () => Promise<() => Promise<void>>): Promise<void> {
     this.#writing = this.#writing
       .catch(() => {})
@@ -518,7 +522,7 @@ class GatewayNote {
     return this.#writing;
   }
 
-  /** A note that is being written would stay behind. */
+  /** A record that is being written would stay behind. */
   async remove(): Promise<void> {
     await this.#writing.catch(() => {});
     await this.#remove?.();

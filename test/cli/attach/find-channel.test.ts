@@ -11,7 +11,7 @@ import {
 import { parseAgentConfig } from "../../../src/core/config/parse.ts";
 import { findChannel, isTrustedBy } from "../../../src/cli/attach/find-channel.ts";
 import type { CliContext } from "../../../src/cli/context.ts";
-import { noteGateway, type RunningGateway } from "../../../src/core/state/running-gateway.ts";
+import { recordGateway, type RunningGateway } from "../../../src/core/state/running-gateway.ts";
 import { digestOf, TrustStore } from "../../../src/core/config/trust/trust-store.ts";
 import { readLaunches } from "../../../src/core/config/trust/trust.ts";
 import { packageVersion } from "../../../src/util/version.ts";
@@ -45,7 +45,7 @@ async function note({ of = {}, ...change }: Change = {}): Promise<void> {
   const file = hashOfFile(Buffer.from(TEXT));
   const agents = [parseAgentConfig({ servers: SERVERS })];
   const taken = takeFingerprint(agents, { file, salt: "s", env: ENV, cwd: directory });
-  await noteGateway(home, {
+  await recordGateway(home, {
     pid: process.pid,
     since: 1,
     version: packageVersion(),

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { gatewayFile, noteGateway } from "../../../src/core/state/running-gateway.ts";
+import { gatewayFile, recordGateway } from "../../../src/core/state/running-gateway.ts";
 import { fixture } from "../../support/boards.ts";
 import { useScratch } from "../harness.ts";
 
@@ -122,7 +122,7 @@ it("plugboard up takes the place of a gateway in the background, and tells of on
   third.events.emit("SIGTERM");
   expect((await third.done).code).toBe(0);
 
-  await noteGateway(home, { pid: 1, since: 1, version: "0", config });
+  await recordGateway(home, { pid: 1, since: 1, version: "0", config });
   const own = JSON.parse(scratch.read(gatewayFile("home", config, "json")));
   const elsewhere = { ...own, owner: "another machine" };
   writeFileSync(gatewayFile(home, config, "json"), JSON.stringify(elsewhere));
@@ -145,7 +145,7 @@ it.each([
   try {
     const pid = bystander.pid ?? 0;
     const channel = { path: join(home, "gone.sock"), key: "key" };
-    await noteGateway(home, { pid, since: 1, version: "0", config, channel });
+    await recordGateway(home, { pid, since: 1, version: "0", config, channel });
     const file = gatewayFile(home, config, "json");
     const note = JSON.parse(readFileSync(file, "utf8"));
     writeFileSync(file, JSON.stringify({ ...note, owner: change(note.owner) }));

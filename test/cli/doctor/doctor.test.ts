@@ -247,7 +247,7 @@ describe("plugboard doctor", () => {
     expect(after.findings.flatMap(({ fixed }) => fixed ?? [])).toEqual([
       `only you can read ${key} now`,
       "removed 1 lock",
-      "removed 1 note",
+      "removed 1 record",
       "removed 1 file",
     ]);
     expect([half, writing].map(existsSync)).toEqual([false, true]);

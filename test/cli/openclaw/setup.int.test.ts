@@ -15,7 +15,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ownBin } from "../../../src/core/config/own-server.ts";
 import { parseText } from "../../../src/core/config/text/document.ts";
 import { valueIn } from "../../../src/core/types/json.ts";
-import { noteGateway } from "../../../src/core/state/running-gateway.ts";
+import { recordGateway } from "../../../src/core/state/running-gateway.ts";
 import { startGateway } from "../../fixtures/openclaw/gateway.ts";
 import { asked, useScratch } from "../harness.ts";
 
@@ -345,7 +345,7 @@ describe("the shared entry", () => {
 
   const note = async (url?: string): Promise<void> => {
     const gateway = { pid: process.pid, since: 0, version: "1.0.0", ...(url && { url }) };
-    left.push(await noteGateway(at("home"), gateway));
+    left.push(await recordGateway(at("home"), gateway));
   };
   const entry = (url: string, headers?: object): object => ({
     url,

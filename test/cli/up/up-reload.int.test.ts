@@ -240,7 +240,9 @@ it("an edit that is wrong keeps what runs, and says what is wrong; reload says i
   await eventually(() => /was reloaded; added: more|EISDIR/.test(stderr.text));
   rmdirSync(note);
   renameSync(`${note}.kept`, note);
-  expect(stderr.text).toContain("the gateway's note for other commands could not be written");
+  expect(stderr.text).toContain(
+    "the gateway's record, by which other commands find it, could not be written",
+  );
   await stderr.until("was reloaded; added: more");
   const applied = await status();
   expect(applied.gateway.unappliedEdit).toBeUndefined();

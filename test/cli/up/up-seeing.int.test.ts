@@ -368,7 +368,7 @@ describe("plugboard up", () => {
     expect((await scratch.run(["status"])).stdout).toMatch(/^server +state/);
   });
 
-  it("leaves no note that misleads status", async () => {
+  it("leaves no record that misleads status", async () => {
     scratch.servers({ echo: fixture("echo") });
     const home = join(scratch.directory, "home");
     const { stop } = await up();

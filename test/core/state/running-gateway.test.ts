@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import {
   findGateway,
   gatewayFile,
-  noteGateway,
+  recordGateway,
   type RunningGateway,
 } from "../../../src/core/state/running-gateway.ts";
 import { temporaryDirectory } from "../../support/directory.ts";
@@ -31,8 +31,8 @@ describe("the note about a running gateway", () => {
       channel: { path: "/a.sock", key: "k" },
       fingerprint: { file: "f" },
     };
-    await noteGateway(stateDir, gateway);
-    const remove = await noteGateway(stateDir, whole);
+    await recordGateway(stateDir, gateway);
+    const remove = await recordGateway(stateDir, whole);
     expect(await findGateway(stateDir, "/a.json")).toEqual(whole);
     expect(await findGateway(stateDir, "/b.json")).toBeUndefined();
     expect(await findGateway(stateDir, undefined)).toBeUndefined();
@@ -51,7 +51,7 @@ describe("the note about a running gateway", () => {
     ["of another machine stays, and is not doubted", (owner) => `0${owner.slice(1)}`, false],
   ])("%s", async (_, change, isGone) => {
     const file = gatewayFile(stateDir, "/a.json", "json");
-    await noteGateway(stateDir, gateway);
+    await recordGateway(stateDir, gateway);
     const note = JSON.parse(readFileSync(file, "utf8"));
     // A digit that is not there.
     const other = (owner: string): string =>
@@ -63,7 +63,7 @@ describe("the note about a running gateway", () => {
 
   it("of a process that has ended does not take that of its successor with it", async () => {
     const file = gatewayFile(stateDir, "/a.json", "json");
-    await noteGateway(stateDir, gateway);
+    await recordGateway(stateDir, gateway);
     const note = JSON.parse(readFileSync(file, "utf8"));
     const left = JSON.stringify({
       ...note,
@@ -71,7 +71,7 @@ describe("the note about a running gateway", () => {
     });
     for (let round = 0; round < 300; round += 1) {
       writeFileSync(file, left);
-      const noted = noteGateway(stateDir, { ...gateway, since: round });
+      const noted = recordGateway(stateDir, { ...gateway, since: round });
       for (let turn = 0; turn < round % 15; turn += 1) await new Promise(setImmediate);
       await Promise.all([noted, findGateway(stateDir, "/a.json")]);
       expect(await findGateway(stateDir, "/a.json")).toMatchObject({ since: round });
@@ -79,7 +79,7 @@ describe("the note about a running gateway", () => {
   });
 
   it("has no channel that is not whole", async () => {
-    await noteGateway(stateDir, gateway);
+    await recordGateway(stateDir, gateway);
     const file = gatewayFile(stateDir, "/a.json", "json");
     const note = JSON.parse(readFileSync(file, "utf8"));
     writeFileSync(file, JSON.stringify({ ...note, channel: { path: 1 } }));
@@ -87,7 +87,7 @@ describe("the note about a running gateway", () => {
   });
 
   it("without a version is none", async () => {
-    await noteGateway(stateDir, gateway);
+    await recordGateway(stateDir, gateway);
     const file = gatewayFile(stateDir, "/a.json", "json");
     const { version: _, ...rest } = JSON.parse(readFileSync(file, "utf8"));
     writeFileSync(file, JSON.stringify(rest));
@@ -97,7 +97,7 @@ describe("the note about a running gateway", () => {
   it.each(["", "{", "null", "[]", '"x"', '{"pid":"1","url":1}'])(
     "that holds %j is none",
     async (text) => {
-      await noteGateway(stateDir, gateway);
+      await recordGateway(stateDir, gateway);
       writeFileSync(gatewayFile(stateDir, "/a.json", "json"), text);
       expect(await findGateway(stateDir, "/a.json")).toBeUndefined();
     },
