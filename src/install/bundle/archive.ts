@@ -19,6 +19,8 @@ const MEBIBYTE = 1024 * 1024;
 
 /** A server with all its dependencies has some ten thousand files and a few hundred megabytes. */
 const MOST_ENTRIES = 50_000;
+/** Those that a path alone leads through count as well: 50 000 paths may lead through a million and a half. */
+const MOST_DIRECTORIES = 20_000;
 const LARGEST_ENTRY = 512 * MEBIBYTE;
 const LARGEST_TOTAL = 2048 * MEBIBYTE;
 /** Names, extra fields and comments of all entries are in memory at the same time. */
@@ -266,6 +268,9 @@ async function checkedEntries(
     const path = isDirectory ? name.slice(0, -1) : name;
     const clash = places.take(path, isDirectory ? "directory" : "file");
     if (clash !== undefined) throw fault(`${shown(path)} ${clash}`);
+    if (places.directories > MOST_DIRECTORIES) {
+      throw fault(`it has more than ${MOST_DIRECTORIES} directories`);
+    }
     total += isDirectory ? 0 : entry.uncompressedSize;
     if (entry.uncompressedSize > LARGEST_ENTRY || total > allowed) throw tooLarge(zip.fileSize);
     const mode = modeOf(entry);
@@ -331,6 +336,10 @@ class Places {
   readonly #own = new Set<string>();
   readonly #files = new Set<string>();
   readonly #directories = new Set<string>();
+
+  get directories(): number {
+    return this.#directories.size;
+  }
 
   /** Takes the path. Returns a sentence instead if the path cannot be used. */
   take(path: string, kind: "file" | "directory"): string | undefined {

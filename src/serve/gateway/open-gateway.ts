@@ -642,7 +642,8 @@ async function openHttp(
   const tls = settings.tls && (await readTls(settings.tls, clock));
   if (tls?.warning !== undefined) logger.warn(tls.warning);
   const provider = openProvider(options, undo);
-  const page = openPage(options, parts, provider, undo);
+  // A worker has no people: its page would only be something more to attack.
+  const page = options.only === undefined ? openPage(options, parts, provider, undo) : undefined;
   const signIns = new PeopleSignIn({
     url: () => parts.listening.url,
     agents,
@@ -687,7 +688,7 @@ async function openHttp(
     configuration: () => state.replicas?.own?.configuration,
     ...admission,
     openRoutes: new Map([...(admission.openRoutes ?? []), ...signIns.routes]),
-    page,
+    ...(page && { page }),
     routes: monitoring.routes,
     watcher: monitoring,
     clock,
@@ -695,8 +696,14 @@ async function openHttp(
   });
   const address = await gateway.listen();
   parts.listening.url = urlOf(address, settings);
-  const newPageLink = page.opened(urlOf(address, settings), localUrl(address, settings));
+  const newPageLink = page?.opened(urlOf(address, settings), localUrl(address, settings)) ?? noPage;
   return { gateway, sessions, address, newPageLink, closeAccess: () => access.close() };
+}
+
+function noPage(): never {
+  throw new PlugboardError("UNSUPPORTED", "a worker has no page", {
+    hint: "open that of a gateway",
+  });
 }
 
 /** The others know it by another name than its clients do. */

@@ -78,6 +78,10 @@ it("two gateways use the one process of a worker, which asks nobody itself", asy
 
   expect(await called(worker.url, tokens[0], "pid")).toContain("this token is not valid");
   expect(await called(worker.url, TOKEN, "files__pid")).toContain("there is no tool");
+  // It has no people.
+  for (const path of ["/", "/ui/", "/ui/api/way-in"]) {
+    expect((await fetch(new URL(path, worker.url), { redirect: "manual" })).status).toBe(404);
+  }
 
   const waiting = via(0, "papers__add");
   await gateways[0].stderr.until("plugboard approvals allow");

@@ -146,6 +146,16 @@ const HOSTILE: [what: string, bytes: () => Buffer, said: string][] = [
     "it has 100000 entries, and Plugboard unpacks at most 50000",
   ],
   [
+    "few paths through many directories",
+    () =>
+      zip(
+        Array.from({ length: 700 }, (_, index) =>
+          file(`${Array.from({ length: 30 }, () => index.toString(36)).join("/")}/x`),
+        ),
+      ),
+    "it has more than 20000 directories",
+  ],
+  [
     "more entries than there are",
     () => zip([file("a")], { declaredCount: 7 }),
     "cannot be read as a zip file",
