@@ -26,7 +26,13 @@ describeInBrowser("questions in the page", (browser) => {
   beforeAll(async () => {
     oauth = await startOAuth();
   });
-  const rig = useGateway(() => ({ servers: { ...SERVERS, docs: { url: oauth.url } } }));
+  const rig = useGateway(() => ({
+    servers: {
+      ...SERVERS,
+      docs: { url: oauth.url },
+      own: { url: oauth.url, oauth: { per: "user" } },
+    },
+  }));
   afterAll(() => oauth?.close());
 
   const result = (page: Page): Promise<string | null> =>
@@ -79,10 +85,18 @@ describeInBrowser("questions in the page", (browser) => {
     await page.goto(`${rig.origin}/ui/#/servers/default%2Fdocs`);
     await page.getByRole("button", { name: "Sign in…" }).click();
     const link = page.getByRole("link", { name: "Open its sign-in page" });
+    await link.waitFor();
+    // Another server's view has no link of this one, and says that nobody has to do anything.
+    await page.evaluate("location.hash = '#/servers/default%2Fown'");
+    await expect.poll(() => page.textContent("main")).toContain("○ each person signs in");
+    expect(await link.count()).toBe(0);
+    await page.evaluate("location.hash = '#/servers/default%2Fdocs'");
+    await page.getByRole("button", { name: "Sign in…" }).click();
     const [consent] = await Promise.all([context.waitForEvent("page"), link.click()]);
     expect(new URL(consent.url()).origin).toBe(oauth.issuer);
     await consent.getByRole("button", { name: "Agree" }).click();
     await page.getByRole("button", { name: "Restart" }).waitFor();
+    expect(await link.count()).toBe(0);
     expect(await page.textContent("main")).not.toContain(oauth.tokens[0]?.token);
     await rig.call(page, "docs/count", { key: "of the person" });
     await expect.poll(() => page.getByLabel("Result").textContent()).toContain("Done");

@@ -96,7 +96,7 @@ describeInBrowser("the page", (browser) => {
     await page.keyboard.press("Enter");
     await expect.poll(() => page.getByLabel("Structured content").textContent()).toContain("42");
     await page.getByRole("button", { name: "Command" }).click();
-    expect(await page.getByLabel("Command").textContent()).toBe(
+    expect(await page.getByLabel("Command", { exact: true }).textContent()).toBe(
       `plugboard call echo/add '{"a":2,"b":40}'`,
     );
     const row = second.getByRole("row").filter({ hasText: "echo/add" });

@@ -51,7 +51,7 @@ const VIEWS: readonly View[] = [
   {
     name: "servers",
     title: "Servers",
-    draw: (id) => (id === undefined ? <Servers /> : <Server id={id} />),
+    draw: (id) => (id === undefined ? <Servers /> : <Server key={id} id={id} />),
     count: () => servers.value.size,
   },
   { name: "add", title: "Add a server", draw: () => <Add /> },

@@ -18,8 +18,20 @@ const SHOWN: Readonly<Record<StateKind, [mark: string, tone: Tone, word: string]
   disabled: ["○", "quiet", "disabled"],
 };
 
-export function State({ state }: { state: StateKind }): VNode {
-  const [mark, tone, word] = SHOWN[state];
+/** Nobody has to do anything where each person has the server for themselves. */
+const PER_USER = {
+  "sign-in": ["○", "quiet", "each person signs in"],
+  exchange: ["○", "quiet", "each caller has their own"],
+} as const;
+
+interface StateProps {
+  state: StateKind;
+  perUser?: keyof typeof PER_USER;
+}
+
+export function State({ state, perUser }: StateProps): VNode {
+  const isCalm = state === "needs-auth" && perUser !== undefined;
+  const [mark, tone, word] = isCalm ? PER_USER[perUser] : SHOWN[state];
   return (
     <span class={`state ${tone}`}>
       <span aria-hidden="true">{mark}</span> {word}
@@ -28,6 +40,7 @@ export function State({ state }: { state: StateKind }): VNode {
 }
 
 /** Those that a person should look at come first. */
-export function urgency(state: StateKind): number {
+export function urgency({ state, perUser }: StateProps): number {
+  if (perUser !== undefined && state === "needs-auth") return urgency({ state: "ready" });
   return ["failed", "needs-auth", "untrusted", "backoff", "starting"].indexOf(state) >>> 0;
 }

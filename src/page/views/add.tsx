@@ -222,7 +222,7 @@ function Found({ servers }: { servers: readonly RegistryServer[] }): VNode {
           {isDeprecated && <strong>deprecated </strong>}
           <small>
             <Foreign
-              text={`${name} ${version}, ${runsAs.length === 0 ? "which says neither package nor address" : `as ${runsAs.join(", ")}`}`}
+              text={`${title === undefined ? "" : `${name} `}${version}, ${runsAs.length === 0 ? "which says neither package nor address" : `as ${runsAs.join(", ")}`}`}
               most={300}
             />
           </small>

@@ -83,7 +83,7 @@ function Waiting(): VNode {
 }
 
 function Servers(): VNode {
-  const all = [...servers.value.values()].toSorted((a, b) => urgency(a.state) - urgency(b.state));
+  const all = [...servers.value.values()].toSorted((a, b) => urgency(a) - urgency(b));
   if (all.length === 0) {
     return (
       <section aria-labelledby="servers">
@@ -101,7 +101,7 @@ function Servers(): VNode {
         {all.map((server) => (
           <li key={serverKey(server)}>
             <a href={linkTo("servers", serverKey(server))}>{server.name}</a>
-            <State state={server.state} />
+            <State state={server.state} perUser={server.perUser} />
             {server.state === "ready" && (
               <small>
                 {server.tools === 1 ? "1 tool" : `${server.tools.toLocaleString()} tools`}

@@ -2,16 +2,25 @@
 
 import { useSignal } from "@preact/signals";
 import type { VNode } from "preact";
+import type { StateKind } from "../../serve/gateway/page/wire.ts";
 import { ask } from "../gateway.ts";
 import { Act } from "../parts/act.tsx";
 import { Problem, useAttempt } from "../parts/attempt.tsx";
 
-export function SignIn({ agent, server }: { agent: string; server: string }): VNode {
-  const page = useSignal<string | undefined>(undefined);
+interface SignInProps {
+  agent: string;
+  server: string;
+  state: StateKind;
+}
+
+export function SignIn({ agent, server, state }: SignInProps): VNode {
+  /** For as long as the server is in the state in which it was asked for. */
+  const page = useSignal<{ url: string; state: StateKind } | undefined>(undefined);
   const { isBusy, problem, run } = useAttempt();
   const begin = (): Promise<void> =>
     run(async () => {
-      page.value = (await ask("servers/signIn", { agent, server })).url;
+      const { url } = await ask("servers/signIn", { agent, server });
+      page.value = { url, state };
     });
   return (
     <>
@@ -22,8 +31,8 @@ export function SignIn({ agent, server }: { agent: string; server: string }): VN
         Sign out of it
       </Act>
       {problem.value && <Problem error={problem.value} />}
-      {page.value !== undefined && (
-        <a href={page.value} target="_blank" rel="noopener noreferrer">
+      {page.value?.state === state && (
+        <a href={page.value.url} target="_blank" rel="noopener noreferrer">
           Open its sign-in page
         </a>
       )}

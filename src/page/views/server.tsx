@@ -36,7 +36,7 @@ export function Server({ id }: { id: string }): VNode {
     <>
       <h1>{name}</h1>
       <p>
-        <State state={state} /> {at !== undefined && <Ago at={at} />}
+        <State state={state} perUser={perUser} /> {at !== undefined && <Ago at={at} />}
       </p>
       {why && state !== "needs-auth" && (
         <div class="why">
@@ -69,7 +69,7 @@ export function Server({ id }: { id: string }): VNode {
             </Act>
           )}
           {transport !== "stdio" && perUser !== "exchange" && (
-            <SignIn agent={agent} server={name} />
+            <SignIn agent={agent} server={name} state={state} />
           )}
         </p>
       )}

@@ -13,7 +13,7 @@ export function Servers(): VNode {
   const agents = new Set(all.map(({ agent }) => agent));
   const shown = all
     .filter(({ name }) => name.toLowerCase().includes(search.value.trim().toLowerCase()))
-    .toSorted((a, b) => urgency(a.state) - urgency(b.state) || a.name.localeCompare(b.name));
+    .toSorted((a, b) => urgency(a) - urgency(b) || a.name.localeCompare(b.name));
   return (
     <>
       <h1>Servers</h1>
@@ -68,7 +68,7 @@ export function Servers(): VNode {
             </thead>
             <tbody>
               {shown.map((server) => {
-                const { agent, name, state, tools, promptTokens, calls } = server;
+                const { agent, name, state, perUser, tools, promptTokens, calls } = server;
                 return (
                   <tr key={serverKey(server)}>
                     <th scope="row">
@@ -76,7 +76,7 @@ export function Servers(): VNode {
                     </th>
                     {agents.size > 1 && <td>{agent}</td>}
                     <td>
-                      <State state={state} />
+                      <State state={state} perUser={perUser} />
                     </td>
                     <td class="number">{tools}</td>
                     <td class="number">{promptTokens.toLocaleString()}</td>

@@ -108,8 +108,8 @@ function Details({ tool, onRule }: { tool: ToolDetails; onRule: () => void }): V
       </details>
       {tool.outputSchema && (
         <details>
-          <summary>Schema of its structured content</summary>
-          <pre tabIndex={0} aria-label="Schema of its structured content">
+          <summary>Schema of what it answers</summary>
+          <pre tabIndex={0} aria-label="Schema of what it answers">
             <code>{escapedJsonLines(tool.outputSchema)}</code>
           </pre>
         </details>
