@@ -24,19 +24,12 @@ export interface CallerJwt extends SubjectToken {
 }
 
 /**
- * Whose lasting approvals count for the caller's calls; undefined for those of the agent's own user. That is whoever
- * started a client on this machine, or can read the token that the gateway made for itself.
+ * Who the caller is: lasting approvals count for a person, and people sign in to servers for themselves. Undefined for the agent's
+ * own user, whatever program they use: whoever started a client on this machine, or can read the token that the gateway made
+ * for itself.
  */
-export function approvalsOf({ id }: Caller): string | undefined {
+export function personOf({ id }: Caller): string | undefined {
   return id === LOCAL_CALLER || id === DEFAULT_TOKEN_CALLER ? undefined : id;
-}
-
-/**
- * Who the caller is where people sign in to servers for themselves; undefined for the agent's own user, who is one person
- * whatever program they use.
- */
-export function personOf(caller: Caller): string | undefined {
-  return approvalsOf(caller);
 }
 
 /** The one client on stdio. */

@@ -11,10 +11,12 @@ const LOCK = 758_401;
 const STEPS: readonly string[] = [
   `
   create table plugboard_revisions (topic text primary key, revision bigint not null);
-  insert into plugboard_revisions
-    select topic, 0 from unnest(array['pins', 'tokens', 'sessions', 'seal keys', 'audit']) topic;
+  insert into plugboard_revisions select topic, 0
+    from unnest(array['pins', 'tokens', 'sessions', 'seal keys', 'audit', 'grants', 'lists']) topic;
   create table plugboard_replicas (
-    id text primary key, url text, seen timestamptz not null);
+    id text primary key, name text not null, url text, configuration text, seen timestamptz not null);
+  create table plugboard_salt (salt text not null);
+  insert into plugboard_salt values (gen_random_uuid()::text || gen_random_uuid()::text);
   create table plugboard_tokens (
     id text primary key, name text not null unique, hash text not null, token text not null,
     sealed text, created_at bigint not null, last_used_at bigint);
@@ -35,19 +37,10 @@ const STEPS: readonly string[] = [
   create index on plugboard_sessions (revision);
   create index on plugboard_sessions (expires_at);
   create table plugboard_seal_keys (id smallint primary key, sealed text not null);
-  create table plugboard_audit (id uuid primary key, batch bigint not null, line text not null);
-  create index on plugboard_audit (batch);
-  `,
-  `
-  insert into plugboard_revisions values ('grants', 0);
   create table plugboard_usage (
     day int, key text, used bigint not null, primary key (day, key));
-  `,
-  `
-  alter table plugboard_replicas add column name text, add column configuration text;
-  insert into plugboard_revisions values ('lists', 0) on conflict do nothing;
-  create table plugboard_salt (salt text not null);
-  insert into plugboard_salt values (gen_random_uuid()::text || gen_random_uuid()::text);
+  create table plugboard_audit (id uuid primary key, batch bigint not null, line text not null);
+  create index on plugboard_audit (batch);
   `,
 ];
 

@@ -248,13 +248,13 @@ function isWebAddress(url: string): boolean {
   return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
 }
 
-/** An earlier version may have written it, without a name. */
 function readReplica(value: unknown): Replica | undefined {
-  if (!isJsonObject(value) || typeof value["id"] !== "string") return undefined;
+  if (!isJsonObject(value)) return undefined;
   const { id, name, url, configuration } = value;
+  if (typeof id !== "string" || typeof name !== "string") return undefined;
   return {
     id,
-    name: typeof name === "string" ? name : id,
+    name,
     ...(typeof url === "string" && isWebAddress(url) && { url }),
     ...(typeof configuration === "string" && { configuration }),
   };

@@ -1,6 +1,6 @@
 // Resources, prompts and completions of the board's servers.
 
-import { approvalsOf } from "../../../core/types/caller.ts";
+import { personOf } from "../../../core/types/caller.ts";
 import type { CallerOptions } from "../../../core/types/caller-options.ts";
 import { isJsonObject, type JsonObject } from "../../../core/types/json.ts";
 import { PlugboardError } from "../../../core/types/errors.ts";
@@ -160,7 +160,7 @@ export class ServedContent {
   ): CallerOptions | { error: RpcError } {
     const { client, callId, request, capabilities } = exchange;
     const { caller } = client;
-    const whose = { caller: caller.label, approvalsOf: approvalsOf(caller) };
+    const whose = { caller: caller.label, approvalsOf: personOf(caller) };
     const signal = abortSignalOf(exchange.signal);
     const common = { callId, ...whose, signal, meta: exchange.trace };
     if (this.#context.questions === "board") return common;

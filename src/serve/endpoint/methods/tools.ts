@@ -1,7 +1,7 @@
 // `tools/list` and `tools/call`: the board's tools as their servers describe them, and calls straight to the board.
 
 import type { BoardCallOptions } from "../../../core/types/board.ts";
-import { approvalsOf } from "../../../core/types/caller.ts";
+import { personOf } from "../../../core/types/caller.ts";
 import { isForModels } from "../../../core/types/include.ts";
 import { isJsonObject, type JsonObject } from "../../../core/types/json.ts";
 import { type CallOutcome, canonicalName, needsTask, type Tool } from "../../../core/types/tool.ts";
@@ -194,7 +194,7 @@ function makeCall(
   const options: BoardCallOptions = {
     callId: exchange.callId,
     caller: exchange.client.caller.label,
-    approvalsOf: approvalsOf(exchange.client.caller),
+    approvalsOf: personOf(exchange.client.caller),
     onUpdate: progress?.onUpdate,
     framed: true,
     meta: exchange.trace,
