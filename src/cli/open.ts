@@ -16,7 +16,7 @@ import { demoConfig } from "./demo-config.ts";
 import { findSource } from "./find-source.ts";
 import { approvalPrompt } from "./questions/approve.ts";
 import { elicitationPrompt } from "./questions/elicit.ts";
-import { isKeptAlive } from "./keep-alive/kept-alive.ts";
+import { isKeptAlive } from "./background/kept-alive.ts";
 import { loadTrusted } from "./trust/load-trusted.ts";
 
 /** Without `onApproval` the person at the terminal is asked; where there is none, the call is refused. */

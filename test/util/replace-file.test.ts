@@ -45,8 +45,8 @@ describe("putting a file in the place of another", () => {
       // Compiles the code again the next time.
       "bin.cts",
       // Gives up the old lines.
-      "cli/keep-alive/background-log.ts",
-      // Leaves the note to the next command.
+      "cli/background/log.ts",
+      // Leaves the record to the next command.
       "core/state/running-gateway.ts",
       "util/replace-file.ts",
     ]);

@@ -10,7 +10,7 @@ import { type Gateway, GatewayServers } from "../../serve/attach/command/gateway
 import { errorMessage } from "../../util/error-message.ts";
 import { oneLine } from "../../util/text.ts";
 import type { CliContext } from "../context.ts";
-import { isKeptAlive } from "../keep-alive/kept-alive.ts";
+import { isKeptAlive } from "../background/kept-alive.ts";
 import { connectTo } from "./connect.ts";
 import {
   type Attachable,
@@ -110,7 +110,7 @@ async function findOrStart(
   const found = await findChannel(source, context, options.programPath);
   if (found.kind === "attach" || found.reason !== undefined || !options.keepAlive) return found;
   if (source.kind !== "file" || context.options.standalone) return found;
-  const { startBackground } = await import("../keep-alive/start-background.ts");
+  const { startBackground } = await import("../background/start.ts");
   const started = await startBackground(
     source,
     context,

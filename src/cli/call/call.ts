@@ -14,7 +14,7 @@ import { EXIT, exitCodeOf } from "../exit-code.ts";
 import { enableHint, findMeant } from "../find-tool.ts";
 import type { CallRequest } from "./command.ts";
 import { untilInterrupted } from "../lifetime.ts";
-import { keepAliveHint } from "../keep-alive/kept-alive.ts";
+import { keepAliveHint } from "../background/kept-alive.ts";
 import { commandsApart } from "../offered-command.ts";
 import { requireReady } from "../typed/require-ready.ts";
 import { resultText } from "./result.ts";

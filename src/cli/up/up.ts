@@ -39,9 +39,9 @@ import {
   logInBackground,
   openUnlessRunning,
   tellReady,
-} from "../keep-alive/background.ts";
-import { startGateway } from "../keep-alive/start-background.ts";
-import { IdleEnd } from "../keep-alive/idle-end.ts";
+} from "../background/background.ts";
+import { startGateway } from "../background/start.ts";
+import { IdleEnd } from "../background/idle-end.ts";
 import { LiveConfig, onceEach } from "../live-config.ts";
 import { offeredCommand } from "../offered-command.ts";
 import { findSource } from "../find-source.ts";

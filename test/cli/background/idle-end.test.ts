@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { IdleEnd } from "../../../src/cli/keep-alive/idle-end.ts";
+import { IdleEnd } from "../../../src/cli/background/idle-end.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 
 function idleAfter(ms: number) {

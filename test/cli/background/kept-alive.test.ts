@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isKeptAlive, keepAliveHint } from "../../../src/cli/keep-alive/kept-alive.ts";
+import { isKeptAlive, keepAliveHint } from "../../../src/cli/background/kept-alive.ts";
 import type { AgentConfig } from "../../../src/core/types/agent-config.ts";
 import type { ServerDefinition } from "../../../src/core/types/server-definition.ts";
 import { definition } from "../../support/definition.ts";

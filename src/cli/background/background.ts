@@ -1,4 +1,4 @@
-// A gateway in the background, which a command has started (keep-alive/start-background.ts): where it writes, how the
+// A gateway in the background, which a command has started (background/start.ts): where it writes, how the
 // command learns that it is ready, and what it does if another one was faster.
 
 import { closeSync, fstatSync, readdirSync, readFileSync, writeSync } from "node:fs";
@@ -10,8 +10,8 @@ import { pause } from "../../util/clock.ts";
 import { makeDirectory } from "../../util/make-directory.ts";
 import type { OpenedGateway } from "../../serve/gateway/open-gateway.ts";
 import type { CliContext } from "../context.ts";
-import { READY } from "./start-background.ts";
-import { BackgroundLog } from "./background-log.ts";
+import { READY } from "./start.ts";
+import { BackgroundLog } from "./log.ts";
 
 /** A gateway that stops lets calls in flight finish, and then stops its servers. */
 const OTHER_WITHIN_MS = 15_000;

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { BackgroundLog, readLog } from "../../../src/cli/keep-alive/background-log.ts";
+import { BackgroundLog, readLog } from "../../../src/cli/background/log.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { temporaryDirectory } from "../../support/directory.ts";
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { isPipe } from "../../../src/cli/keep-alive/background.ts";
+import { isPipe } from "../../../src/cli/background/background.ts";
 
 it.each([
   ["a pipe", 0o010600, true],

@@ -14,7 +14,7 @@ import { oneLine } from "../../util/text.ts";
 import { commandFile } from "../command-file.ts";
 import type { CliContext } from "../context.ts";
 import { findSource } from "../find-source.ts";
-import { openLog, readLog } from "./background-log.ts";
+import { openLog, readLog } from "./log.ts";
 
 /** Loading the gateway takes about half a second; a machine under load may take much longer. */
 const READY_WITHIN_MS = 20_000;
