@@ -1,6 +1,6 @@
 // `plugboard tokens` on the command line.
 
-import type { ApprovalMode } from "../../core/types/guard-settings.ts";
+import type { TokenTerms } from "../../serve/gateway/access/token-terms.ts";
 import { command } from "../command.ts";
 import type { ReadValue } from "../option.ts";
 import type { CliContext } from "../context.ts";
@@ -11,16 +11,9 @@ export interface TokensRequest {
   action: { kind: "list" } | { kind: "revoke"; token: string } | AddToken;
 }
 
-export interface AddToken {
+export interface AddToken extends Omit<TokenTerms, "owner"> {
   kind: "add";
   name: string;
-  allow?: string[];
-  deny?: string[];
-  approval?: ApprovalMode;
-  rateLimit?: number;
-  callsPerMinute?: number;
-  callsPerDay?: number;
-  concurrentCalls?: number;
   /** Milliseconds that it is valid. */
   expires?: number;
 }

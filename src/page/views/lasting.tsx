@@ -1,7 +1,7 @@
 // What you have always allowed: each answer can be taken back.
 
 import type { VNode } from "preact";
-import type { LastingApproval } from "../../serve/gateway/page/wire.ts";
+import type { StoredApproval } from "../../serve/gateway/page/wire.ts";
 import { GatewayError } from "../gateway.ts";
 import { Act } from "../parts/act.tsx";
 import { useAsked, Waiting } from "../parts/asked.tsx";
@@ -34,7 +34,7 @@ export function Lasting(): VNode {
   );
 }
 
-function Row({ approval }: { approval: LastingApproval }): VNode {
+function Row({ approval }: { approval: StoredApproval }): VNode {
   const { tool, agent, caller, at, config } = approval;
   const own = useKeptFocus<HTMLLIElement>();
   return (

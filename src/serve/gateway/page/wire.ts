@@ -1,6 +1,6 @@
 // What the gateway and its page say to each other, as types. The page imports nothing else from the gateway.
 
-import type { ToolHints } from "../../../core/types/approval.ts";
+import type { StoredApproval, ToolHints } from "../../../core/types/approval.ts";
 import type { CallStep, RedactedPart } from "../../../core/types/call-course.ts";
 import type { JsonObject } from "../../../core/types/json.ts";
 import type { SecretUse } from "../../../core/types/secret-use.ts";
@@ -201,17 +201,6 @@ export interface CallFacts {
   message?: string;
 }
 
-/** An answer "always" that is kept. */
-export interface LastingApproval {
-  agent: string;
-  /** The file. Not for viewers. */
-  config?: string;
-  tool: string;
-  hash: string;
-  caller?: string;
-  at: number;
-}
-
 export interface SecretFacts extends SecretUse {
   agent: string;
 }
@@ -261,7 +250,7 @@ interface PastStateFacts {
   why?: string;
 }
 
-export type { CallStep };
+export type { CallStep, StoredApproval };
 
 /** A text that secrets were taken out of, and where they are from. */
 export type RedactedText = RedactedPart;
@@ -556,8 +545,8 @@ export interface PageRequests {
     takes: { id: string; answer: "once" | "always" | "refuse"; reason?: string };
     gives: object;
   };
-  "approvals/lasting": { takes: object; gives: { approvals: LastingApproval[] } };
-  "approvals/forget": { takes: LastingApproval; gives: object };
+  "approvals/lasting": { takes: object; gives: { approvals: StoredApproval[] } };
+  "approvals/forget": { takes: StoredApproval; gives: object };
   /** What leaving a server out of an agent's prompts would save, in tokens. The most first. */
   "prompts/show": {
     takes: { agent: string };
