@@ -1,4 +1,4 @@
-// What a deployment consists of, whatever it is written for: the one configuration of all gateways and workers, and which
+// What a deployment consists of, whichever form it is written in: the one configuration of all gateways and workers, and which
 // variables each of them needs. No value of a secret is ever read.
 
 import { undecidedServers } from "../../core/board/worker.ts";
@@ -46,7 +46,7 @@ export interface DeploymentPlan {
 }
 
 export interface WorkerPlan {
-  /** As a file can be called; no other worker is. */
+  /** Unique, and fit for the name of a file. */
   id: string;
   server: string;
   /** Absent: the default agent. */

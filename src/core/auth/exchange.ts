@@ -48,12 +48,12 @@ export interface ExchangedToken {
   seconds: number;
 }
 
-/** `isRefused`: the authorization server has decided. Otherwise it may answer another time. */
+/** `isRefused`: the authorization server has decided. Otherwise a later attempt may succeed. */
 export class ExchangeFailure extends Error {
   readonly isRefused: boolean;
-  /** The gateway itself is not let in, with the secret that it has. */
+  /** The authorization server refuses the gateway's own credentials. */
   readonly isOfClient: boolean;
-  /** The caller's JWT is not taken. */
+  /** The authorization server refuses the caller's JWT. */
   readonly isOfToken: boolean;
   readonly error: PlugboardError;
 
@@ -121,7 +121,7 @@ export async function tryEndpoint(options: ExchangeOptions): Promise<void> {
   try {
     await exchange(options, { text: "", expiresAt: 0 });
   } catch (error) {
-    // Good: it misses the token, and finds fault with nothing else.
+    // This is the good answer: only the token is missing.
     if (!(error instanceof ExchangeFailure) || !error.isOfToken) throw error;
   }
 }

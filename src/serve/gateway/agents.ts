@@ -66,7 +66,7 @@ export interface PersonsServers {
 
 /** The tool that says where to sign in. */
 const SIGN_IN = "sign_in";
-/** With other rights each. Beyond that, somebody's own go first. */
+/** How many boards one person has at most, one for each set of rights. Beyond that, the person's unused ones are closed. */
 const MOST_BOARDS_OF_ONE = 4;
 const REST_AGAIN_MS = 10_000;
 
@@ -227,10 +227,7 @@ export class ServedAgent {
     return isUnrestricted(admitted) && isOwnUser ? this.#ownUse : this.useBoard(admitted);
   }
 
-  /**
-   * Takes note of the JWT with which a caller comes. Undefined where the agent does not exchange it: nobody has to keep it
-   * then.
-   */
+  /** Keeps the JWT with which a caller comes, and returns it; undefined if the agent has no server that it is exchanged for. */
   present({ caller, jwt }: AdmittedCaller): CallerJwt | undefined {
     const person = personOf(caller);
     if (jwt === undefined || person === undefined || !this.#exchanges) return undefined;
@@ -279,7 +276,7 @@ export class ServedAgent {
   signedIn(): void {
     void signInsOf(this.board).retry();
     for (const board of this.#policyBoards.values()) {
-      // Who does not use theirs now finds out when they do.
+      // A board that nobody uses now tries again when somebody does.
       if (board.users === 0) board.mayBeSignedIn = true;
       else void retrySignIns(board);
     }
@@ -358,8 +355,8 @@ export class ServedAgent {
   }
 
   /**
-   * The board of what a caller may do who is not the agent's own user. One for all who may do the same, or for one person;
-   * closed when unused.
+   * The board of what a caller may do who is not the agent's own user: one for all who may do the same, or one for each person.
+   * It is closed when nobody uses it.
    */
   async useBoard(
     admitted: AdmittedCaller,
@@ -536,8 +533,8 @@ export class ServedAgent {
   }
 
   /**
-   * What the clients of a board are told about it. A client cannot see which servers it does not get without a session. Who
-   * is not the owner does not hear of files, and whose token `isLess` than the board not of servers.
+   * What the clients of a board are told about it. A client cannot see which servers it does not get without a session.
+   * Only the owner is told about files; a caller whose token allows less than the board (`isLess`) is not told about servers.
    */
   #aboutFor(
     isForOwner: boolean,
@@ -642,7 +639,7 @@ async function retrySignIns(shared: PolicyBoard): Promise<void> {
   if (served !== undefined) await signInsOf(served.board).retry();
 }
 
-/** What somebody signs in on. */
+/** The part of a board that signs people in. */
 export type SignInBoard = Board | SessionBoard;
 
 /** Whoever can read the token that the gateway made is the owner; for other tokens their policy says so. */

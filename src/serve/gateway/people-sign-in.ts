@@ -1,7 +1,7 @@
 // Where people sign in to servers for themselves: a page that asks who they are, and the redirects of their provider and of
 // the server's. What has begun is sealed into a cookie of the browser that began it, so that any replica goes on with it; it
-// works once, and ends after ten minutes. Nobody gets a link that stands for somebody else: it is the browser that shows who
-// signs in.
+// works once, and ends after ten minutes. A link never says who signs in, so that nobody can sign in for somebody else: the
+// browser shows who it is.
 
 import { hash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -251,7 +251,7 @@ export class PeopleSignIn {
     }
   }
 
-  /** What somebody may do now who was let in a few minutes ago. */
+  /** What a person who was let in a few minutes ago may do now. */
   #admittedNow(caller: Caller): AdmittedCaller {
     if (!caller.id.startsWith("token:")) return { caller };
     const token = this.#options.state.tokens.current(caller.id.slice("token:".length));
@@ -340,7 +340,7 @@ function serverIn(path: string): Omit<Wish, "isOut"> | undefined {
   const [, agent, server] = /^\/sign-in\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
   try {
     const names = [decodeURIComponent(agent ?? ""), decodeURIComponent(server ?? "")];
-    // What it says is shown, so it is no place for anybody's sentences.
+    // The page shows these names, so they must not hold sentences of whoever made the link.
     if (names.some((name) => !/^[\w.-]{1,100}$/.test(name))) return undefined;
     return { agent: names[0] ?? "", server: names[1] ?? "" };
   } catch {
@@ -364,7 +364,7 @@ function callerIn(value: unknown): Caller | undefined {
 
 type Begun = Parameters<ReturnType<typeof signInsOf>["finish"]>[1];
 
-/** This gateway or another one has sealed it, but perhaps another version. */
+/** It was sealed by a gateway, which may be of another version. */
 function begunIn(value: unknown): Begun | undefined {
   if (!isJsonObject(value)) return undefined;
   const { issuer, redirectUri, state, codeVerifier, scope } = value;
@@ -389,7 +389,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
 function cookieIn(header: string | undefined, name: string): string | undefined {
   if (header === undefined || header.length > LONGEST_COOKIE) return undefined;
   const found = header.split("; ").filter((each) => each.startsWith(`${name}=`));
-  // Another site's page cannot set one, but a program on another port of this host can: two are none.
+  // Another site cannot set this cookie, but a program on another port of this host can. If there are two, none counts.
   return found.length === 1 ? found[0]?.slice(name.length + 1) : undefined;
 }
 

@@ -1,5 +1,5 @@
-// How many calls each caller may make: in a minute, on a day, at a time. The quota of a token takes
-// the place of the agent's, and that the place of the one for everybody.
+// How many calls each caller may make: in a minute, on a day, at a time. A token's quota
+// replaces its agent's, and an agent's quota replaces the one for all agents.
 
 import type { CountCall, CountedCall } from "../endpoint/context.ts";
 import { type Caller, type CallQuota, DEFAULT_TOKEN_CALLER } from "../../core/types/caller.ts";
@@ -87,8 +87,8 @@ export class Quotas {
 function notCounted(): void {}
 
 /**
- * What the calls of a caller are counted under. `agent`: only those to one agent. The caller comes last: a subject of a JWT
- * may be called anything, and must not be somebody else's key.
+ * What the calls of a caller are counted under. `agent`: only those to one agent. The caller comes last: the subject of a JWT
+ * can be any text, and must not look like somebody else's key.
  */
 function usageKey(caller: string, agent?: string): string {
   return agent === undefined ? `calls ${caller}` : `calls of ${agent}: ${caller}`;

@@ -18,7 +18,7 @@ const BEAT_MS = 750;
 export const ALIVE = "seen > now() - interval '15 seconds'";
 
 /**
- * How long a replica still counts here after the engine has called it gone. After PostgreSQL was away, whoever beats first
+ * How long a replica still counts here after the engine has called it gone. After PostgreSQL was away, the replica that beats first
  * must not take the others for gone.
  */
 const FORGET_MS = 5000;

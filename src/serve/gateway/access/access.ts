@@ -33,7 +33,7 @@ export interface AccessOptions {
 
 type Credentials = { kind: "none" } | { kind: "unusable" } | { kind: "bearer"; text: string };
 
-/** Wrong tokens a minute from one address. It bounds what a guesser costs; no guess can succeed. */
+/** Wrong tokens a minute from one address. No guess can succeed; this limits what guessing costs the gateway. */
 const MOST_FAILURES = 30;
 /** Signatures that are checked at once, by other threads, before guessers have to wait. */
 const MOST_VERIFYING = 64;
@@ -128,9 +128,8 @@ export class Access {
   }
 
   /**
-   * Hashing a token costs more than all other checks, so that one that was found is known for a moment. Looking it up by
-   * its text tells nobody anything: it takes a token that is valid to be in the map at all, and 256 random bits to ask
-   * for it.
+   * Hashing a token costs more than all other checks, so that one that was found is known for a moment. The time of a
+   * look-up by its text reveals nothing: only valid tokens are in the map, and nobody can guess their 256 random bits.
    */
   #findToken(text: string): GatewayToken | undefined {
     const now = this.#clock.monotonic();
@@ -295,8 +294,8 @@ export class Access {
 
 /**
  * Somebody whom an issuer knows. The label has the issuer in it: a subject may be called what a token is called, and two
- * issuers, even of one host, may have the same one. A subject that cannot be shown whole has a hash, so that two of them are
- * never taken for one another, in the audit or in what each sees of themselves.
+ * issuers, even of one host, may have the same one. A subject that is too long to be shown gets a hash, so that two of them
+ * look different in the audit and to their owners.
  */
 export function subjectCaller(issuer: string, subject: string): Caller {
   const { host, pathname } = new URL(issuer);

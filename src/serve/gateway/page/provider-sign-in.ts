@@ -94,7 +94,7 @@ export class ProviderSignIn {
     if (begun === undefined || !isSameSecret(begun.state, state)) throw notBegun();
     const { verifier, nonce, until } = begun;
     this.#count(request);
-    // Before anything else: whatever comes of it, it works once, for two requests at a time and at two gateways, too.
+    // Before anything else: it works once, even if two requests come at the same time at two gateways.
     if (!(await revoked.claim(nonce, until))) throw notBegun();
     const claims = await provider.finish({
       code,
@@ -146,8 +146,8 @@ export function roleOf(
 }
 
 /**
- * Nobody else has it: decisions are recorded and approvals kept under this name. People may choose what their provider
- * calls them, but for an address that it has verified; so what they chose stands beside what the provider knows them by.
+ * Nobody else has it: decisions are recorded and approvals kept under this name. People can choose the name
+ * that their provider has for them, but not a verified address. So a chosen name is shown with the `sub` behind it.
  */
 export function nameOf({ sub = "", ...claims }: JWTPayload): string {
   const { email, email_verified: isVerified, preferred_username: user } = claims;

@@ -9,7 +9,7 @@ import type { Replica, Replicas } from "../../../core/types/shared-state.ts";
 import { canonicalJson } from "../../../util/canonical-json.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
 
-/** An edit reaches every machine at another moment. */
+/** Machines get an edit at different moments, so a difference counts only if it lasts. */
 const LASTING_MS = 3000;
 
 export interface Places {
@@ -77,7 +77,7 @@ export interface FleetWatchOptions {
   logger: Logger;
 }
 
-/** Says in the log what is wrong with the fleet, once it lasts, and that it no longer is. */
+/** Logs what is wrong with the fleet once it has lasted for a while, and logs when it is over. */
 export class FleetWatch {
   readonly #options: FleetWatchOptions;
   readonly #off: () => void;

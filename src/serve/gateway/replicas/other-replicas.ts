@@ -82,7 +82,7 @@ export interface OtherReplicasOptions {
 interface Outgoing {
   request: IncomingMessage;
   by: ForwardedFor;
-  /** Who has a part of the connections for it. */
+  /** Whose share of the connections it counts for. */
   whose: string;
   /** The caller's, where it is exchanged. */
   jwt?: CallerJwt;
@@ -227,7 +227,7 @@ export class OtherReplicas implements Elsewhere, PageElsewhere {
     return typeof rights === "string" && caller === id ? { text, expiresAt, rights } : undefined;
   }
 
-  /** Whoever forges one learns nothing but that; the other gateway reads the reason. */
+  /** Whoever forges a signature learns only that it was refused. The reason is for the other gateway. */
   #notTaken(why: string): Refusal {
     const message = `a request in another gateway's name is refused: ${why}`;
     // Once: anybody can send such a request.
@@ -271,7 +271,7 @@ export class OtherReplicas implements Elsewhere, PageElsewhere {
     return this.#urls().includes(home) ? undefined : GONE;
   }
 
-  /** Somebody who was killed does not say so, and its connections may stay open. */
+  /** A gateway that was killed sends nothing, and its connections may stay open. */
   #endLost(): void {
     const urls = this.#urls();
     for (const { home, sent } of this.#hops) {
@@ -365,7 +365,7 @@ export class OtherReplicas implements Elsewhere, PageElsewhere {
     reply.writeHead(answer.statusCode ?? 502, Object.fromEntries(headers));
     // The first event of a stream may come much later.
     reply.flushHeaders();
-    // What is cut off there is cut off here: its end would look like a whole answer.
+    // If the other gateway breaks off, so does this one: an ordinary end would look like a whole answer.
     answer.once("aborted", () => reply.destroy());
     answer.pipe(reply);
   }

@@ -7,9 +7,9 @@ import type { Invalidation } from "../../../core/types/shared-state.ts";
 import { type Clock, type Timer, within } from "../../../util/clock.ts";
 
 /**
- * A change that is found because another gateway has told of one is not told again: a server that gives another list every
- * time would keep the gateways telling each other. Tools are listed at once, unless a server is slow; resources and prompts
- * within this time.
+ * A change that this gateway finds because another one has reported it is not reported again: otherwise a server that gives
+ * another list every time would keep the gateways busy with each other. Tools are listed at once, unless a server is slow;
+ * resources and prompts within this time.
  */
 const FOLLOWS_MS = 2000;
 /** Lists change in bursts. */
