@@ -166,7 +166,6 @@ const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 30_000;
 /** How often we ask a server without an open stream whether it is still there. */
 const CHECK_MS = 30_000;
-const CHECK_TIMEOUT_MS = 10_000;
 
 /**
  * Listens to the server's own messages, and notices when it dies though nobody calls it. Runs until the
@@ -176,10 +175,7 @@ async function watchServer(wire: HttpTransport, clock: Clock, era: ProtocolEra):
   if (era === "legacy") await readServerMessages(wire, clock);
   while (!wire.ended.aborted) {
     await pause(clock, CHECK_MS, wire.ended);
-    if (wire.ended.aborted) return;
-    // Any answer will do, even an error. If the network fails, `request` itself ends the conversation.
-    const method = era === "legacy" ? "ping" : "server/discover";
-    await wire.request(method, {}, { timeout: CHECK_TIMEOUT_MS }).catch(() => {});
+    if (!wire.ended.aborted) await wire.check();
   }
 }
 

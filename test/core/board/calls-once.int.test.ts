@@ -117,6 +117,31 @@ describe("a call to a URL that fails after it was sent was sent once, and says t
   });
 });
 
+describe("a connection to a URL that breaks", () => {
+  it.each(["legacy", "modern"] as const)("fails its own call alone (%s)", async (era) => {
+    const server = await serve({ era, reset: ["count"] });
+    const board = await openWith({ servers: { one: { url: server.url } } });
+    const other = board.call("one/sleep", { ms: 300 });
+    await until(() => sent(server) === 1);
+    const outcome = await board.call(...COUNT);
+    expect(outcome.failure).toMatchObject({ code: "NETWORK", mayHaveRun: true });
+    expect(textOf(await other)).toBe("slept 300 ms");
+    expect(board.status()[0]).toMatchObject({ restarts: 0, state: { kind: "ready" } });
+  });
+
+  it.each(["legacy", "modern"] as const)(
+    "costs nothing but another try, if nothing can have run (%s)",
+    async (era) => {
+      const server = await serve({ era, reset: ["tools/list"], resets: 1 });
+      const board = await openWith({ servers: { one: { url: server.url } } });
+      expect(textOf(await board.call(...COUNT))).toBe("counted k");
+      const lists = server.requests.filter(({ body }) => body?.method === "tools/list");
+      expect(lists).toHaveLength(2);
+      expect(board.status()[0]).toMatchObject({ restarts: 0 });
+    },
+  );
+});
+
 describe("a call that was refused has not run", () => {
   it.each([400, 413, 403])("and is not sent again: HTTP %i", async (code) => {
     const status = [{ method: "tools/call", code, times: 1 }];

@@ -18,7 +18,6 @@ import { type Tap, tapped } from "../tap.ts";
 const ACCEPT = "application/json, text/event-stream";
 const LEAVE_MS = 1000;
 const ERROR_BODY_BYTES = 64 * 1024;
-/** Requests that change nothing on the server may be sent again. */
 const SAFE = new Set(["initialize", "server/discover", "tools/list", "ping"]);
 const SAFE_RETRIES = 2;
 const SAFE_RETRY_MS = 500;
@@ -83,7 +82,12 @@ export class HttpSession {
     let patience = LATER_RETRIES;
     for (let renewed = false; ;) {
       const session = this.#id;
-      const response = await this.#postOnce(outgoing);
+      const response = await this.#postOnce(outgoing).catch((error: unknown) => {
+        if (retries === 0 || !isBroken(error)) throw error;
+        // The server may have closed the connection because nobody used it, at the moment when we did.
+        retries = 0;
+        return this.#postOnce(outgoing);
+      });
       if (response.status < 300) {
         this.#id = response.headers["mcp-session-id"] ?? this.#id;
         return response;
@@ -234,6 +238,16 @@ export class HttpSession {
     await pause(this.#options.clock, ms, signal);
     if (signal.aborted) throw cancelled();
   }
+}
+
+/** Requests that change nothing on the server may be sent again. */
+export function isSafe(method: string): boolean {
+  return SAFE.has(method);
+}
+
+/** The connection was made, and has ended without an answer. */
+function isBroken(error: unknown): boolean {
+  return error instanceof PlugboardError && error.code === "NETWORK" && !error.hasNotRun;
 }
 
 export function isEventStream({ headers }: GuardedResponse): boolean {

@@ -13,12 +13,14 @@ import {
   firstBytes,
   HttpSession,
   isEventStream,
+  isSafe,
   type Outgoing,
   type RemoteOptions,
 } from "./http-session.ts";
 import type { ParamHeader } from "../../types/param-headers.ts";
 import { RemoteTransport } from "./remote.ts";
 
+const CHECK_TIMEOUT_MS = 10_000;
 const RESUME_ATTEMPTS = 3;
 const RESUME_PAUSE_MS = 500;
 
@@ -28,6 +30,7 @@ export class HttpTransport extends RemoteTransport {
   readonly #options: RemoteOptions;
   /** The SDK's requests that have no answer yet. */
   readonly #sdkWaits = new Set<number | string>();
+  #isChecking = false;
 
   constructor(
     options: RemoteOptions,
@@ -82,6 +85,26 @@ export class HttpTransport extends RemoteTransport {
       id,
       new PlugboardError("CONNECTION_CLOSED", message, { cause: end, quote: "" }),
     );
+  }
+
+  /**
+   * A connection that breaks ends the one request on it: the server may have closed it because nobody used it, at the moment when we
+   * did. So it is asked whether it is there before the other requests are given up.
+   */
+  protected override failed(method: string, error: PlugboardError): void {
+    const isBroken = error.code === "NETWORK" && !error.hasNotRun;
+    if (!isBroken || isSafe(method)) return super.failed(method, error);
+    if (this.#isChecking) return;
+    this.#isChecking = true;
+    void this.check().then(() => {
+      this.#isChecking = false;
+    });
+  }
+
+  /** Any answer will do, even an error. If there is none because of the network, the conversation is over. Never rejects. */
+  async check(): Promise<void> {
+    const method = this.meta === undefined ? "ping" : "server/discover";
+    await this.request(method, {}, { timeout: CHECK_TIMEOUT_MS }).catch(() => {});
   }
 
   protected override async sendForSdk(outgoing: Outgoing, id: string | number): Promise<void> {

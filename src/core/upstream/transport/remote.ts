@@ -141,6 +141,11 @@ export abstract class RemoteTransport implements Wire {
     }
   }
 
+  /** A request has failed because the server is gone, or seems to be. */
+  protected failed(_method: string, error: PlugboardError): void {
+    this.fatal(error);
+  }
+
   /** Sends one of the host's own requests and receives its answer; a rejection fails the call. */
   protected abstract exchange(outgoing: Outgoing, id: number): Promise<void>;
   protected abstract sendForSdk(outgoing: Outgoing, id: string | number): Promise<void>;
@@ -184,7 +189,9 @@ export abstract class RemoteTransport implements Wire {
     } catch (error) {
       const reason = toPlugboardError(error, "PROTOCOL");
       this.calls.fail(id, reason);
-      if (isOver(reason) && !(outgoing.isProbe && reason.code === "NETWORK")) this.fatal(reason);
+      if (isOver(reason) && !(outgoing.isProbe && reason.code === "NETWORK")) {
+        this.failed(outgoing.method, reason);
+      }
     } finally {
       this.#streams.delete(id);
       this.#held -= outgoing.body.length;
