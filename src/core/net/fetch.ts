@@ -81,16 +81,27 @@ export function createFetch(
   const rules = addressRules(policy);
   const dispatchers = openDispatchers(rules, tls, env, resolve);
   const running = new Set<Exchange>();
+  /** Most requests go to the same address as the one before. */
+  let last: { url: string; parsed: URL } | undefined;
   let closing: Promise<void> | undefined;
+
+  function checked(url: string): URL {
+    if (last?.url === url) return last.parsed;
+    const parsed = parseUrl(url);
+    checkConfigured(parsed, rules);
+    last = { url, parsed };
+    return parsed;
+  }
 
   async function guardedFetch(url: string, request: GuardedRequest): Promise<GuardedResponse> {
     if (closing !== undefined) throw closed();
-    const first = parseUrl(url);
+    const outgoing = outgoingHeaders(request.headers, request.privateHeaders);
+    const first = checked(url);
     const exchange = new Exchange(first.host, request, clock, (ended) => running.delete(ended));
     if (exchange.failure !== undefined) throw exchange.failure;
     running.add(exchange);
     try {
-      return await follow(first, request, exchange, rules, dispatchers);
+      return await follow(first, request, outgoing, exchange, rules, dispatchers);
     } catch (error) {
       exchange.end();
       throw exchange.failure ?? networkFailure(error, first.host);
@@ -106,19 +117,19 @@ export function createFetch(
   return Object.assign(guardedFetch, { close });
 }
 
+/** `first` has been checked. */
 async function follow(
   first: URL,
   request: GuardedRequest,
+  outgoing: ReturnType<typeof outgoingHeaders>,
   exchange: Exchange,
   rules: AddressRules,
   dispatchers: Dispatchers,
 ): Promise<GuardedResponse> {
   const { method, body } = request;
-  const outgoing = outgoingHeaders(request.headers, request.privateHeaders);
   let url = first;
   // Once another origin has redirected, even a redirect back to the first origin gets no credentials.
   let isFirstOrigin = true;
-  checkConfigured(url, rules);
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
     const isConfigured = url.host === first.host;
     const { statusCode, ...received } = await send(url, isConfigured, dispatchers, {
