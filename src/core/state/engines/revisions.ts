@@ -23,6 +23,8 @@ export const ALIVE = "seen > now() - interval '15 seconds'";
  */
 const FORGET_MS = 5000;
 const SALT = "select salt from plugboard_salt";
+/** Of a statement whose result need not survive a crash of the engine: it does not wait for the disk. */
+const WITHOUT_DISK = "set_config('synchronous_commit', 'off', true)";
 /** Whoever stops properly removes itself; those who were killed are removed by whoever starts. */
 const REMOVE_KILLED = "delete from plugboard_replicas where seen < now() - interval '1 day'";
 /** The others, as one JSON text. */
@@ -144,7 +146,13 @@ export class Revisions implements Invalidation, Replicas {
 
   async publish(topic: EngineTopic): Promise<void> {
     // It is only a hint.
-    await this.change(topic, "select 1", []).catch(() => {});
+    await this.#options.postgres
+      .query(
+        `with bumped as (update plugboard_revisions set revision = revision + 1
+            where topic = '${topic}' returning revision)
+          select ${notification(`'${topic} ' || revision`)}, ${WITHOUT_DISK} from bumped`,
+      )
+      .catch(() => {});
   }
 
   subscribe(topic: EngineTopic, listener: Listener): () => void {
@@ -180,7 +188,7 @@ export class Revisions implements Invalidation, Replicas {
       `with beat as (insert into plugboard_replicas (id, name, url, configuration, seen)
           values ($1, $2, $3, $4, now())
           on conflict (id) do update set configuration = excluded.configuration, seen = excluded.seen)
-      select topic, revision::text, ${OTHERS} from plugboard_revisions`,
+      select topic, revision::text, ${OTHERS}, ${WITHOUT_DISK} from plugboard_revisions`,
       [id, name, url, configuration],
     );
     this.#heardOf(rows[0]);

@@ -12,7 +12,7 @@ import { type Clock, type Timer, within } from "../../../util/clock.ts";
  * resources and prompts within this time.
  */
 const FOLLOWS_MS = 2000;
-/** Lists change in bursts. */
+/** Lists change in bursts: the first change is told at once, and those within this time after it together. */
 const GATHER_MS = 20;
 
 export interface SharedListsOptions {
@@ -27,7 +27,9 @@ export class SharedLists {
   /** How many lists of tools, and of resources and prompts, follow from a message. */
   #listing = 0;
   #following = 0;
+  /** While it is set, changes are gathered. */
   #telling: Timer | undefined;
+  #isDue = false;
 
   constructor(options: SharedListsOptions) {
     this.#options = options;
@@ -58,9 +60,16 @@ export class SharedLists {
   #changed(caused: number): void {
     const { changes, clock } = this.#options;
     if (caused > 0) return;
-    this.#telling ??= clock.later(GATHER_MS, () => {
+    if (this.#telling !== undefined) {
+      this.#isDue = true;
+      return;
+    }
+    void changes.publish("lists");
+    this.#telling = clock.later(GATHER_MS, () => {
       this.#telling = undefined;
-      void changes.publish("lists");
+      if (!this.#isDue) return;
+      this.#isDue = false;
+      this.#changed(0);
     });
   }
 
