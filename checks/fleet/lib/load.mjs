@@ -3,6 +3,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 
 const PAUSE_MS = 20;
+/** The lanes begin one after another within this time: nobody has that many callers who all call at the same moment. */
+const BEGIN_MS = 50;
 let lastNumber = 0;
 
 /**
@@ -16,9 +18,9 @@ export function startLoad(lanes, pace) {
   const began = performance.now();
   const period = pace === undefined ? 0 : (lanes.length * 1_000) / pace;
   const work = async (lane, at) => {
-    const first = began + (at * period) / lanes.length;
+    const first = began + (at * (period || BEGIN_MS)) / lanes.length;
     for (let due = first; !run.isOver; due = nextDue(due, period)) {
-      const wait = period === 0 ? 0 : due - performance.now();
+      const wait = due - performance.now();
       if (wait > 0) await delay(wait);
       if (run.isOver) return;
       lastNumber += 1;
