@@ -47,6 +47,8 @@ const HAPROXY = (port, servers, isLogged) => `
 global
   ${isLogged ? "log stdout format raw local0 info" : ""}
   maxconn 4000
+  # One thread is enough, and does not wake the other.
+  nbthread 1
 
 defaults
   mode http
