@@ -150,7 +150,7 @@ export class GrantRows implements GrantStore {
     );
     if (row === undefined) return { sealed: undefined, value: undefined };
     const sealed = String(row["sealed"]);
-    const value = tryParseJson(this.#values.open(sealed, placeOf(kind, key)));
+    const value = tryParseJson(this.#values.open(sealed, placeOf(kind, key)) ?? "");
     return { sealed, value: isJsonObject(value) ? value : undefined };
   }
 

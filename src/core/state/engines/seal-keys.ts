@@ -107,5 +107,6 @@ async function renewedKeys(options: SealKeyRowsOptions): Promise<StoredKeys> {
 }
 
 function keysIn(rows: readonly Row[], values: SealedValues): StoredKeys | undefined {
-  return keysFromJson(rows.map(({ sealed }) => tryParseJson(values.open(String(sealed), PLACE))));
+  const opened = rows.flatMap(({ sealed }) => values.open(String(sealed), PLACE) ?? []);
+  return keysFromJson(opened.map(tryParseJson));
 }

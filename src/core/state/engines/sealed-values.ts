@@ -41,9 +41,14 @@ export class SealedValues {
     return SEALED + Buffer.concat([...parts, cipher.getAuthTag()]).toString("base64");
   }
 
-  /** Throws CONFIG_INVALID if none of the keys opens it. */
-  open(stored: string, place: string): string {
-    if (stored.startsWith(PLAIN)) return stored.slice(PLAIN.length);
+  /**
+   * Undefined for what is not encrypted although there are keys: whoever can write to the database may have put it there.
+   * Throws CONFIG_INVALID if none of the keys opens it.
+   */
+  open(stored: string, place: string): string | undefined {
+    if (stored.startsWith(PLAIN)) {
+      return this.#keys.length === 0 ? stored.slice(PLAIN.length) : undefined;
+    }
     const bytes = Buffer.from(stored.slice(SEALED.length), "base64");
     const name = bytes.subarray(0, NAME_BYTES);
     const nonce = bytes.subarray(NAME_BYTES, NAME_BYTES + NONCE_BYTES);

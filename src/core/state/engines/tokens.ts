@@ -73,10 +73,21 @@ export class TokenRows implements TokenStore {
       hash: tokenHash(made),
     };
     await this.#insert(token, values.seal(made, PLACE));
-    const [row] = await postgres.query("select sealed from plugboard_tokens where id = $1", [
-      DEFAULT_TOKEN,
-    ]);
-    const text = values.open(String(row?.["sealed"] ?? ""), PLACE);
+    const stored = async (): Promise<string> => {
+      const [row] = await postgres.query("select sealed from plugboard_tokens where id = $1", [
+        DEFAULT_TOKEN,
+      ]);
+      return String(row?.["sealed"] ?? "");
+    };
+    let sealed = await stored();
+    if (values.open(sealed, PLACE) === undefined) {
+      const replace = `update plugboard_tokens set hash = $1, sealed = $2
+        where id = '${DEFAULT_TOKEN}' and sealed = $3 returning 1`;
+      const next = [token.hash, values.seal(made, PLACE), sealed];
+      await revisions.change("tokens", replace, next);
+      sealed = await stored();
+    }
+    const text = values.open(sealed, PLACE) ?? made;
     await this.#writeDefault(text);
     await revisions.look();
     return text;

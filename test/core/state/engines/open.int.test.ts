@@ -421,6 +421,33 @@ describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}
     await expect(old.grants.read("grant", "other")).rejects.toThrow("cannot be opened");
   });
 
+  it("with keys, nothing counts that is not encrypted: whoever writes to the database may have put it there", async () => {
+    const settings = await engines.newSettings();
+    const sealKeyOf = async (state: SharedState): Promise<unknown> => {
+      const ring = await state.openSealKeys({ keepFor: 1e9, onProblem: () => {} });
+      onTestFinished(() => ring.close());
+      return ring.current.key.export().toString("hex");
+    };
+    const plain = await open({ ...settings, keys: [] });
+    await plain.grants.write("grant", "k", GRANT);
+    const token = await plain.tokens.ensureDefault();
+    const before = await sealKeyOf(plain);
+    expect(await plain.grants.read("grant", "k")).toEqual(GRANT);
+
+    const state = await open(settings);
+    const after = await sealKeyOf(state);
+    expect(after).not.toBe(before);
+    expect(await sealKeyOf(await open(settings))).toBe(after);
+    const next = await state.tokens.ensureDefault();
+    expect(next).not.toBe(token);
+    await vi.waitFor(() => expect(state.tokens.find(next)).toBeDefined(), SOON);
+    expect(state.tokens.find(token)).toBeUndefined();
+    expect(await state.grants.read("grant", "k")).toBeUndefined();
+    // Somebody signs in again.
+    expect(await state.grants.replace("grant", "k", undefined, GRANT)).toBe(true);
+    expect(await state.grants.read("grant", "k")).toEqual(GRANT);
+  });
+
   it("starts as a user who may only use the tables, once they are there", async () => {
     const settings = await engines.newSettings();
     engines.sql(settings, "drop role if exists reader; create role reader login");
