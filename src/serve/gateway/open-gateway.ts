@@ -4,7 +4,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import { hostname, tmpdir } from "node:os";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ChannelAddress } from "../attach/greeting.ts";
 import {
@@ -810,6 +810,7 @@ function openPage(
         elsewhere,
         publicUrl,
         isTls: tls !== undefined,
+        passedDir: join(options.stateDir, "gateway", "passed-files"),
       });
       return (role) => `${settings.publicUrl ?? local}/ui/#k=${visitors.newKey(role)}`;
     },

@@ -2,7 +2,7 @@
 
 import { createSecretKey, randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import {
   createServer,
   type IncomingHttpHeaders,
@@ -15,6 +15,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, v
 import { z } from "zod";
 import { gatewaySettings } from "../../../src/core/config/gateway.ts";
 import { parseAgentConfig } from "../../../src/core/config/parse.ts";
+import { ownerName } from "../../../src/core/state/process-owner.ts";
 import { openEngineState } from "../../../src/core/state/engines/open.ts";
 import type { BoardConfig } from "../../../src/core/types/agent-config.ts";
 import type { SharedSettings } from "../../../src/core/types/gateway-settings.ts";
@@ -53,6 +54,7 @@ const FORM = {
 interface Replica {
   url: URL;
   gateway: OpenedGateway;
+  stateDir: string;
   lines: ReturnType<typeof recordingLogger>["lines"];
 }
 
@@ -117,7 +119,7 @@ describe.skipIf(missing !== undefined)(`gateways on two machines${why}`, () => {
     opened.push(gateway);
     const token = readFileSync(join(stateDir, "gateway", "token"), "utf8").trim();
     headers = { authorization: `Bearer ${token}` };
-    return { url: new URL(`http://127.0.0.1:${port}/mcp`), gateway, lines: logger.lines };
+    return { url: new URL(`http://127.0.0.1:${port}/mcp`), gateway, stateDir, lines: logger.lines };
   }
 
   async function begin(at: Replica, params: object = INITIALIZE): Promise<Record<string, string>> {
@@ -547,9 +549,14 @@ describe.skipIf(missing !== undefined)(`gateways on two machines${why}`, () => {
 
     const bytes = randomBytes(3_000_000);
     const named = { ...through, [FILE_NAME_HEADER]: "a%20b.mcpb" };
+    // What one that was killed has left on its way.
+    const passed = join(two.stateDir, "gateway", "passed-files");
+    const killed = ownerName().replace(/-\d+-\d+$/, "-4194303-1");
+    mkdirSync(join(passed, `${killed}-abcdef`), { recursive: true });
     expect((await askPage(two, "add/upload", bytes, named)).status).toBe(200);
     expect(sent.map(({ at, name }) => [at, name])).toEqual([["one", "a b.mcpb"]]);
     expect(sent[0]?.bytes.equals(bytes)).toBe(true);
+    await vi.waitFor(() => expect(readdirSync(passed)).toEqual([]), SOON);
 
     // A viewer is one there, too.
     const viewer = await visitPage(link("viewer"), two);

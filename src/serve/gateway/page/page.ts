@@ -3,13 +3,14 @@
 
 import { createHash } from "node:crypto";
 import { createWriteStream } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { PlugboardError, toPlugboardError } from "../../../core/types/errors.ts";
 import { isJsonObject, type JsonObject } from "../../../core/types/json.ts";
+import { ownerName, ownerState } from "../../../core/state/process-owner.ts";
+import { makeDirectory } from "../../../util/make-directory.ts";
 import { measureJson } from "../../../util/measure-json.ts";
 import { parseJson } from "../../../util/parse-json.ts";
 import { byteSize, oneLine } from "../../../util/text.ts";
@@ -109,6 +110,8 @@ export interface PageOptions {
   /** Where people reach the gateway, besides the host that they ask for. */
   publicUrl?: string;
   isTls: boolean;
+  /** Where files are until another gateway has them. Nobody else writes there. */
+  passedDir: string;
 }
 
 export class Page {
@@ -237,7 +240,7 @@ export class Page {
     visitor: Visitor,
   ): Promise<void> {
     if (visitor.role !== "owner") throw notForViewers();
-    const directory = await mkdtemp(join(tmpdir(), "plugboard-upload-"));
+    const directory = await this.#newPassedDirectory();
     try {
       const file = join(directory, "file");
       const hash = createHash("sha256");
@@ -258,6 +261,17 @@ export class Page {
     } finally {
       await rm(directory, { recursive: true, force: true });
     }
+  }
+
+  /** What a gateway that was killed has left there goes first: each may be half a gigabyte. */
+  async #newPassedDirectory(): Promise<string> {
+    const { passedDir } = this.#options;
+    await makeDirectory(passedDir);
+    for (const name of await readdir(passedDir)) {
+      if (ownerState(name.replace(/-\w{6}$/, "")) !== "gone") continue;
+      await rm(join(passedDir, name), { recursive: true, force: true });
+    }
+    return mkdtemp(join(passedDir, `${ownerName()}-`));
   }
 
   /** Trades the key of a link for a cookie. */
