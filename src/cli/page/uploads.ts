@@ -26,6 +26,8 @@ export class Uploads {
 
   constructor(context: CliContext) {
     this.#context = context;
+    // What was sent to a gateway that has ended since, and was not added.
+    this.#removeUnused();
   }
 
   /** One at a time, since each may fill a disk. Rejects with a PlugboardError for what is no bundle. */
@@ -74,7 +76,10 @@ export class Uploads {
     this.#kept.get(id)?.timer.cancel();
     this.#kept.delete(id);
     // What it was unpacked to goes with it, unless it was added.
-    if (this.#kept.size > 0) return;
+    if (this.#kept.size === 0) this.#removeUnused();
+  }
+
+  #removeUnused(): void {
     void openServerFile(undefined, this.#context)
       .then((file) => removeUnusedBundles(file, this.#context))
       .catch(() => {});

@@ -114,6 +114,7 @@ export async function place(
 export async function removeUnusedBundles(store: BundleStore, file: string): Promise<void> {
   const parent = join(store.home, BUNDLES);
   if ((await namesIn(parent)).length === 0) return;
+  await removeLeftovers(parent);
   await withStore(store, async () => {
     const names = await namesIn(parent);
     const text = (await textOf(file)) ?? "";

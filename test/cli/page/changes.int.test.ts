@@ -1,7 +1,7 @@
 // Changes that people make in the page of a gateway: they are written as the commands would write them, and the gateway
 // runs with them at once.
 
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
@@ -267,7 +267,11 @@ describe("a change in the page", () => {
   it("adds a bundle that was sent, as it was sent, to the agent that was chosen", async () => {
     const defaults = { mcp: { servers: { echo } } };
     const path = scratch.file("agents.json", { agents: { defaults, list: [{ id: "coder" }] } });
+    // Sent to a gateway that has ended since, and added by nobody.
+    const unused = join(scratch.directory, "home", "bundles", `old@1.0.0-${"0".repeat(32)}`);
+    mkdirSync(unused, { recursive: true });
     const page = await up("--config", path);
+    await expect.poll(() => existsSync(unused)).toBe(false);
     const bytes = readFileSync(join(BUNDLES, "hello.mcpb"));
     const add = (id: string): Change => ({
       kind: "add",

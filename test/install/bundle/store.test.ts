@@ -90,6 +90,10 @@ describe("the place of a bundle", () => {
   it("is cleared of what a killed process has left", async () => {
     mkdirSync(join(home, "bundles", `.partial-${GONE}-0123456789ab`), { recursive: true });
     mkdirSync(join(home, "bundles", `.partial-${ownerName()}-0123456789ab`));
+    mkdirSync(join(home, "bundles", `.partial-${GONE}-0123456789ac`));
+    await removeUnusedBundles(store(), config("plugboard.json"));
+    expect(listed().filter((name) => name.startsWith(".partial"))).toHaveLength(1);
+    mkdirSync(join(home, "bundles", `.partial-${GONE}-0123456789ab`));
     await put();
     expect(listed().filter((name) => name.startsWith(".partial"))).toEqual([
       `.partial-${ownerName()}-0123456789ab`,
