@@ -33,6 +33,30 @@ const executablePath = [process.env["CHROMIUM"], ...PLACES].find(
   (path) => path !== undefined && existsSync(path),
 );
 
+/**
+ * Three that start processes which no test needs, for each window of a test: two that render what an address bar would show,
+ * half a second each, and a spare one. Then Playwright's own, since Chromium forgets them for a second list.
+ */
+const WITHOUT = [
+  "WebUIOmniboxPopup",
+  "WebUIOmniboxAimPopup",
+  "SpareRendererForSitePerProcess",
+  "AimEnabled",
+  "AvoidCorsURLLoaderRestartOnRedirect",
+  "AvoidUnnecessaryBeforeUnloadCheckSync",
+  "DestroyProfileOnBrowserClose",
+  "HttpsFirstBalancedModeAutoEnable",
+  "HttpsUpgrades",
+  "LensOverlay",
+  "MediaRouter",
+  "NetworkTimeServiceQuerying",
+  "OptimizationHints",
+  "PaintHolding",
+  "PreconnectToSearch",
+  "TcpPortRandomizationWin",
+  "ThirdPartyStoragePartitioning",
+];
+
 /** Nothing but the page itself asks for anything. */
 const ARGS = [
   "--no-sandbox",
@@ -42,6 +66,7 @@ const ARGS = [
   "--disable-background-networking",
   "--disable-component-update",
   "--disable-sync",
+  `--disable-features=${WITHOUT.join(",")}`,
 ];
 
 export function describeInBrowser(name: string, tests: (browser: () => Browser) => void): void {
