@@ -168,6 +168,7 @@ describeInBrowser("clients in the page", (browser) => {
     await preview.getByRole("button", { name: "Take it out" }).click();
     await page.getByRole("button", { name: "Connect Cursor" }).waitFor();
     expect(readFileSync(file, "utf8")).toBe(CURSOR);
+    await expect.poll(() => page.evaluate("document.activeElement.id")).toBe("main");
   });
 
   it("a change is refused if the file is no longer what was shown", async () => {

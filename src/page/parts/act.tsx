@@ -3,6 +3,7 @@
 import type { ComponentChildren, VNode } from "preact";
 import type { PageRequests } from "../../serve/gateway/page/wire.ts";
 import { ask } from "../gateway.ts";
+import { useKeptFocus } from "./kept-focus.ts";
 import { Problem, useAttempt } from "./attempt.tsx";
 
 export interface ActProps<Name extends keyof PageRequests> {
@@ -25,6 +26,7 @@ export function Act<Name extends keyof PageRequests>({
   onDone,
 }: ActProps<Name>): VNode {
   const { isBusy, problem, run } = useAttempt();
+  const own = useKeptFocus<HTMLButtonElement>();
   const act = (): Promise<void> =>
     run(async () => {
       await ask(method, body);
@@ -33,6 +35,7 @@ export function Act<Name extends keyof PageRequests>({
   return (
     <>
       <button
+        ref={own}
         type="button"
         class={kind}
         aria-label={label}

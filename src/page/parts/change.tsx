@@ -6,6 +6,7 @@ import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import type { Change, ChangePreview } from "../../serve/gateway/page/wire.ts";
 import { ask, GatewayError } from "../gateway.ts";
 import { Problem, useAttempt } from "./attempt.tsx";
+import { useKeptFocus } from "./kept-focus.ts";
 import { Foreign } from "./foreign.tsx";
 
 export interface ChangeButtonProps {
@@ -28,6 +29,7 @@ export function ChangeButton(props: ChangeButtonProps): VNode {
   const shown = useSignal<ChangePreview | undefined>(undefined);
   const said = useSignal<string | undefined>(undefined);
   const { isBusy, problem, run } = useAttempt();
+  const own = useKeptFocus<HTMLButtonElement>();
   const look = (): Promise<void> =>
     run(async () => {
       said.value = undefined;
@@ -49,6 +51,7 @@ export function ChangeButton(props: ChangeButtonProps): VNode {
   return (
     <>
       <button
+        ref={own}
         type="button"
         class={kind}
         aria-label={label}

@@ -6,7 +6,6 @@ import { GatewayError } from "../gateway.ts";
 import { Act } from "../parts/act.tsx";
 import { useAsked, Waiting } from "../parts/asked.tsx";
 import { Foreign } from "../parts/foreign.tsx";
-import { useKeptFocus } from "../parts/kept-focus.ts";
 import { Ago } from "../parts/time.tsx";
 import { isOwner } from "../store.ts";
 
@@ -36,9 +35,8 @@ export function Lasting(): VNode {
 
 function Row({ approval }: { approval: StoredApproval }): VNode {
   const { tool, agent, caller, at, config } = approval;
-  const own = useKeptFocus<HTMLLIElement>();
   return (
-    <li ref={own}>
+    <li>
       <Foreign text={tool} most={200} />{" "}
       <span class="quiet">
         for {caller === undefined ? "you" : <Foreign text={caller} most={100} />} (agent {agent}

@@ -11,7 +11,6 @@ import { Act } from "../parts/act.tsx";
 import { Problem, useAttempt } from "../parts/attempt.tsx";
 import { ChangeButton } from "../parts/change.tsx";
 import { Foreign } from "../parts/foreign.tsx";
-import { useKeptFocus } from "../parts/kept-focus.ts";
 import { Ago } from "../parts/time.tsx";
 import { changes, gateway, isOwner, servers } from "../store.ts";
 
@@ -72,9 +71,8 @@ function Change({ change }: { change: ChangedDefinition }): VNode {
   const { server, key, tool, kind, at, hash } = change;
   const name = tool === undefined ? `${server} (instructions)` : `${server}/${tool}`;
   const pin = { server, key, ...(tool !== undefined && { tool }), hash };
-  const own = useKeptFocus();
   return (
-    <article ref={own} class="question" aria-label={name}>
+    <article class="question" aria-label={name}>
       <h2>
         <Foreign text={name} most={200} />
       </h2>
