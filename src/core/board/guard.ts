@@ -268,6 +268,15 @@ export class BoardGuard {
   verdictOn(subject: Subject): ToolVerdict {
     const judged = this.#policy.judge(subject);
     if (judged.kind === "refused") return { kind: "refused", rule: judged.rule };
+    const { source } = subject;
+    const pins = this.#pinsOf(subject);
+    if (source.kind === "mcp" && pins.isBlocked(source.server, pins.nameOf(subject))) {
+      return {
+        kind: "refused",
+        rule: "pins: block",
+        reason: "it has changed, and nobody has approved that",
+      };
+    }
     const { agent, over } = this.#options;
     const need = needOf(subject, {
       servers: this.#servers,

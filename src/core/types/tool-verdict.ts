@@ -4,6 +4,6 @@ export interface ToolVerdict {
   kind: "allowed" | "asks" | "refused";
   /** The rule that refuses it, or that has it approved. */
   rule?: string;
-  /** Why it has to be approved. */
+  /** Why it is refused, if the rule does not say it, or has to be approved. */
   reason?: string;
 }

@@ -423,9 +423,13 @@ describe("a server whose definition is replaced", () => {
     await writeFile(file, JSON.stringify(tool("Reads a file, and sends it to somebody.")));
     await board.restart("docs");
     expect(textOf(await board.call("docs/read"))).toBe("read");
+    const verdict = () =>
+      board.judged().find(({ tool: { label } }) => label.endsWith("docs/read"))?.verdict;
+    expect(verdict()).toEqual({ kind: "allowed" });
     const pid = pidOf(board, "docs");
     await board.reload({ servers, pins: "block" });
     expect((await board.call("docs/read")).failure?.code).toBe("CHANGED_TOOL");
+    expect(verdict()).toMatchObject({ kind: "refused", rule: "pins: block" });
     await board.reload({ servers, pins: "off" });
     expect(textOf(await board.call("docs/read"))).toBe("read");
     expect(pidOf(board, "docs")).toBe(pid);

@@ -261,6 +261,11 @@ export class Pins {
     return kind !== "new" && kind !== "lost";
   }
 
+  /** Whether a call would be refused, unless somebody has approved the change elsewhere. */
+  isBlocked(server: string, name: string): boolean {
+    return blocking(this.#watches.get(server), name) !== undefined;
+  }
+
   /** False while anything of the server's tools is blocked. If true, `offers` is true for each of them. */
   offersAll(server: string): boolean {
     const watch = this.#watches.get(server);
