@@ -23,6 +23,7 @@ import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { untilInterrupted } from "../lifetime.ts";
 import { findSource } from "../find-source.ts";
+import { unavailableNotes } from "../status/server-state.ts";
 import type { RestartRequest } from "./command.ts";
 
 /** Load balancers have up to 15 seconds to notice, calls in flight 30 to finish, and the servers some more to stop. */
@@ -52,7 +53,10 @@ export async function runRestart({ server }: RestartRequest, context: CliContext
   const isReady = state.kind === "ready";
   if (options.json) screen.json({ server, state: stateToJson(state) });
   else if (isReady) screen.lines([`restarted ${server}: ${plural(tools, "tool")}`]);
-  else screen.lines([`restarted ${server}, but it is ${state.kind}`]);
+  else {
+    screen.lines([`restarted ${server}, but it is not ready`]);
+    for (const note of unavailableNotes([{ name: server, state }], options)) screen.note(note);
+  }
   return isReady ? EXIT.ok : EXIT.unavailable;
 }
 

@@ -8,7 +8,7 @@ import { canonicalName, type Tool } from "../../core/types/tool.ts";
 import { closest } from "../../util/closest.ts";
 import { isSuspicious } from "../../core/types/diagnostic.ts";
 import { stateToJson } from "../../core/types/server-state.ts";
-import { duration, oneLine, plainText, plural } from "../../util/text.ts";
+import { duration, oneLine, plainText, plural, shellWord } from "../../util/text.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { findMeant, findTool } from "../find-tool.ts";
@@ -60,9 +60,9 @@ export async function runTools(command: ToolsRequest, context: CliContext): Prom
     const found = await findTools(board, command);
     const { named, tools, hidden, more, scores } = found;
     const hasServer = word !== undefined && serverIn(word) !== undefined;
-    // A name, and no words to look for: rejects with UNKNOWN_TOOL, and what is near.
-    if (hasServer && tools.length === 0 && hidden === 0)
-      await findTool(board, word, context.signal);
+    // A name, and no words to look for: rejects with UNKNOWN_TOOL, and what is near, unless there is one that rules hide.
+    const isHidden = hasServer && tools.length === 0 && hidden === 0;
+    if (isHidden) await findTool(board, word, context.signal);
     const servers = board.status();
     if (options.json) {
       screen.json({
@@ -84,7 +84,8 @@ export async function runTools(command: ToolsRequest, context: CliContext): Prom
       if (early.length > 0 && rest.length > 0 && (long || out.isTerminal)) screen.lines([""]);
       await show(found, rest);
     }
-    for (const note of notesOn(found, servers, query, context)) screen.note(note);
+    const notes = isHidden ? hiddenByRules(word, options) : notesOn(found, servers, query, context);
+    for (const note of notes) screen.note(note);
     return EXIT.ok;
   });
 }
@@ -193,6 +194,11 @@ function hiddenNote(hidden: number, isAll: boolean): string {
   const what = plural(hidden, isAll ? "tool" : "more tool");
   const are = hidden === 1 ? "is" : "are";
   return `${what} ${are} for the apps of the servers, not for models; --all lists ${hidden === 1 ? "it" : "them"}`;
+}
+
+function hiddenByRules(name: string, options: CliContext["options"]): string[] {
+  const hint = `hint: to see what it takes: plugboard call ${shellWord(name)} --help`;
+  return [`the rules hide '${plainText(name)}'`, ...commandsApart(hint, options)];
 }
 
 function moreNote(more: number, shown: number): string {

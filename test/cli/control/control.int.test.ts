@@ -42,7 +42,8 @@ it("plugboard restart and plugboard down reach the gateway that runs, whatever t
   expect(JSON.parse(again.stdout)).toMatchObject({ server: "echo", state: { kind: "ready" } });
   expect(await pidOfEcho()).not.toBe(pid);
   const failed = await scratch.run(["restart", "broken"]);
-  expect([failed.code, failed.stdout]).toEqual([3, "restarted broken, but it is failed\n"]);
+  expect(failed).toMatchObject({ code: 3, stdout: "restarted broken, but it is not ready\n" });
+  expect(failed.stderr).toMatch(/^plugboard: broken is not available: \S+/);
   // Calls of others leave it failed; a command that names it tries it again, whether or not its tools are known.
   const { stdout: status } = await scratch.run(["status", "late"]);
   expect(status).toContain("no database");

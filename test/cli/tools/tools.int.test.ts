@@ -224,6 +224,13 @@ describe("plugboard tools", () => {
     expect(stderr).toMatch(
       /^the rules hide all \d+ tools? of 'echo'\nno tools\nhint: to see what to do:\n {2}plugboard doctor\n$/,
     );
+    const named = await scratch.run(["tools", "echo/echo"]);
+    expect(named).toEqual({
+      code: 0,
+      stdout: "",
+      stderr:
+        "the rules hide 'echo/echo'\nhint: to see what it takes:\n  plugboard call echo/echo --help\n",
+    });
   });
 
   it("says that the server is disabled", async () => {
