@@ -89,6 +89,7 @@ export async function withBoard<Result>(
     // Rules are for the configured servers: that they match no tool of a typed one is no mistake.
     logger: withoutWarnings(logger, { about, showsRules: showsRules ?? typed !== undefined }),
     stateDir: plugboardHome(env, homedir),
+    restartHint: () => "the next command starts it again",
     workspaceDir: agent.workspace ?? cwd,
     owner: options.owner,
     onApproval: open.onApproval ?? approvalPrompt(context),

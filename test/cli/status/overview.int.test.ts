@@ -21,7 +21,7 @@ const well = {
 
 describe("plugboard", () => {
   it("shows every server with its state, tools and prompt tokens, and why one is not ready", async () => {
-    scratch.servers(some());
+    scratch.servers({ ...some(), dies: { ...some().dies, maxRestarts: 0 } });
     const { code, stdout } = await scratch.run([]);
     const [head, , titles, ...lines] = stdout.split("\n");
     expect(code).toBe(0);
@@ -32,7 +32,9 @@ describe("plugboard", () => {
     expect(lines[0]).toMatch(/^echo +✓ ready +11 +[\d.]+ m?s +~\d+$/);
     expect(lines[1]).toMatch(/^missing +✗ failed$/);
     expect(lines[2]).toMatch(/^ {4}.*no-such-command.*not found/i);
-    expect(stdout).toMatch(/^dies +✗ failed\n {4}.*code 3/m);
+    expect(stdout).toMatch(
+      /^dies +✗ failed\n {4}.*code 3\n {4}the next command starts it again\n/m,
+    );
     expect(stdout).toMatch(/^off +○ disabled$/m);
     expect(stdout).toMatch(/^4 servers, 11 tools, ~\d+ tokens in a prompt, 2 not ready$/m);
     expect(stdout).toMatch(/\n\nplugboard doctor says what to do\.\n$/);
