@@ -318,10 +318,12 @@ export class StdioTransport implements Wire {
     // MCP has the first name; servers with a logger of their own use the second.
     if ((method === "notifications/message" || method === "log") && isJsonObject(message.params))
       this.#options.onLog(message.params);
+    const isAnswer = message.result !== undefined || message.error !== undefined;
+    // No message, such as a line of a logger, which may say why the server ends.
+    if (method === undefined && !isAnswer) return this.#drop(line);
     // A server that no longer reads may have answered before, but nothing new begins with it.
     if (this.#broken) return;
     if (method === undefined) {
-      if (message.result === undefined && message.error === undefined) return this.#drop(line);
       const hasNoId = id === undefined || id === null;
       if (hasNoId && message.error !== undefined && this.#calls.failOnly(message.error)) return;
       if (!mayBeId(id)) {

@@ -61,8 +61,9 @@ describe("junk", () => {
     stdin.destroy(new Error("EPIPE"));
     await settle();
     expect(fatal).toMatchObject([{ message: "the server does not take input" }]);
-    await write("usage: server <url>\n");
-    expect(junk).toEqual(["usage: server <url>"]);
+    const logged = '{"level":"error","message":"no key"}';
+    await write(`usage: server <url>\n${logged}\n`);
+    expect(junk).toEqual(["usage: server <url>", logged]);
   });
 
   it("is fatal after 10 000 lines in a row, once, and nothing is read afterwards", async () => {
