@@ -84,7 +84,7 @@ export async function runTools(command: ToolsRequest, context: CliContext): Prom
       if (early.length > 0 && rest.length > 0 && (long || out.isTerminal)) screen.lines([""]);
       await show(found, rest);
     }
-    const notes = isHidden ? hiddenByRules(word, options) : notesOn(found, servers, query, context);
+    const notes = isHidden ? hiddenTool(word, options) : notesOn(found, servers, query, context);
     for (const note of notes) screen.note(note);
     return EXIT.ok;
   });
@@ -196,7 +196,7 @@ function hiddenNote(hidden: number, isAll: boolean): string {
   return `${what} ${are} for the apps of the servers, not for models; --all lists ${hidden === 1 ? "it" : "them"}`;
 }
 
-function hiddenByRules(name: string, options: CliContext["options"]): string[] {
+function hiddenTool(name: string, options: CliContext["options"]): string[] {
   const hint = `hint: to see what it takes: plugboard call ${shellWord(name)} --help`;
   return [`the rules hide '${plainText(name)}'`, ...commandsApart(hint, options)];
 }
