@@ -23,8 +23,12 @@ import { Connections, MOST_STRANGERS } from "./connections.ts";
 
 /** How long calls may still take once the gateway is told to stop. */
 export const DRAIN_MS = 30_000;
-/** How long a connection stays open on which a client may just be sending its next request. Without one, nothing waits. */
+/**
+ * How long connections stay open on which clients may just be sending their next request. Each request that still comes says
+ * that a load balancer has more such connections, so they get as long again. Without a connection, nothing waits.
+ */
 export const LAST_REQUEST_MS = 1000;
+const MOST_LAST_REQUESTS = 10;
 /** How long a client may take to read its last answer. */
 const LAST_ANSWER_MS = 500;
 /** How long a request may take to arrive. */
@@ -168,6 +172,8 @@ export class Gateway {
   readonly #idle = deferred();
   #state: GatewayState = { kind: "serving" };
   #inFlight = 0;
+  /** How many have come in all. */
+  #requests = 0;
   readonly #connections: Connections;
   /** The requests that are being answered, by the caller. */
   readonly #requestShares: Shares;
@@ -249,12 +255,12 @@ export class Gateway {
     const closed = new Promise((resolve) => NetServer.prototype.close.call(this.#server, resolve));
     sessions.closeStreams();
     this.#options.replicas?.closeStreams();
-    await within(clock, LAST_REQUEST_MS, closed);
+    const rest = DRAIN_MS - (await this.#lastRequests(closed));
     this.#server.closeIdleConnections();
     if (this.#inFlight > 0) {
-      const most = duration(DRAIN_MS - LAST_REQUEST_MS);
+      const most = duration(rest);
       logger.warn(`stopping: waits up to ${most} for ${plural(this.#inFlight, "call")} in flight`);
-      await within(clock, DRAIN_MS - LAST_REQUEST_MS, this.#idle.promise);
+      await within(clock, rest, this.#idle.promise);
     }
     if (this.#inFlight > 0) {
       logger.warn(
@@ -270,6 +276,18 @@ export class Gateway {
       this.#server.closeAllConnections();
     await closed;
     this.#looker?.cancel();
+  }
+
+  /** Resolves when no request has come for a while, to how long that took. */
+  async #lastRequests(closed: Promise<unknown>): Promise<number> {
+    const isClosed = closed.then(() => true);
+    let seen = NaN;
+    let waits = 0;
+    for (; waits < MOST_LAST_REQUESTS && seen !== this.#requests; waits += 1) {
+      seen = this.#requests;
+      if (await within(this.#options.clock, LAST_REQUEST_MS, isClosed)) break;
+    }
+    return waits * LAST_REQUEST_MS;
   }
 
   #lookLater(): void {
@@ -324,6 +342,7 @@ export class Gateway {
 
   async #answer(request: IncomingMessage, reply: ServerResponse): Promise<void> {
     this.#inFlight += 1;
+    this.#requests += 1;
     // The socket may break at any time; whoever waits on it hears "close".
     reply.on("error", ignore);
     const path = pathOf(request);

@@ -3,7 +3,8 @@
 import { connect } from "node:net";
 import { once } from "node:events";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { type Clock, systemClock } from "../../../src/util/clock.ts";
+import { type Clock, systemClock, type Timer } from "../../../src/util/clock.ts";
+import { LAST_REQUEST_MS } from "../../../src/serve/gateway/gateway.ts";
 import { deferred } from "../../../src/util/deferred.ts";
 import { INITIALIZE, legacy, modern, post } from "../endpoint/harness.ts";
 import { fixture } from "../../support/boards.ts";
@@ -258,6 +259,32 @@ it("stops at once where no connection is open on which a request could come", as
   await expect(fetch(gateway.url)).rejects.toThrow("fetch failed");
 });
 
+it("stops only when no request has come for a while on the connections that a load balancer keeps", async () => {
+  const ends: (() => void)[] = [];
+  const after = (ms: number, task: () => void): Timer => {
+    if (ms === LAST_REQUEST_MS) ends.push(task);
+    return { cancel: () => {} };
+  };
+  const gateway = await openGateway({ servers: {} }, { gatewayClock: { ...systemClock, after } });
+  const [used, first, second] = await Promise.all(
+    Array.from({ length: 3 }, async () => {
+      const kept = keepConnection(gateway.url);
+      expect(await kept.ask()).not.toContain("close");
+      return kept;
+    }),
+  );
+  const closed = gateway.gateway.close();
+  for (const [times, next] of [first, second].entries()) {
+    await eventually(() => ends.length === times + 1);
+    expect(await next?.ask()).toContain("close");
+    ends[times]?.();
+  }
+  await eventually(() => ends.length === 3);
+  ends[2]?.();
+  await closed;
+  await eventually(() => used?.isClosed() === true);
+});
+
 it("clients that hang up while they are verified take no place for good", async () => {
   const verified = deferred();
   let isVerifying = true;
@@ -291,3 +318,22 @@ it("clients that hang up while they are verified take no place for good", async 
     expect((await send(url, legacy("ping"), { "x-caller": "ci" })).status).toBe(200);
   }
 });
+
+/** A connection that stays open. `ask` resolves to the header that says whether it stays so after this request. */
+function keepConnection(url: URL): { ask: () => Promise<string>; isClosed: () => boolean } {
+  const socket = connect(Number(url.port), "127.0.0.1");
+  onTestFinished(() => void socket.destroy());
+  socket.on("error", () => {});
+  const body = JSON.stringify(legacy("ping"));
+  return {
+    ask: async () => {
+      socket.write(
+        `POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Caller: ci\r\nContent-Type: application/json\r\n` +
+          `Accept: application/json, text/event-stream\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+      );
+      const [answer] = (await once(socket, "data")) as [Buffer];
+      return /^connection:.*$/im.exec(String(answer))?.[0] ?? "";
+    },
+    isClosed: () => socket.closed,
+  };
+}

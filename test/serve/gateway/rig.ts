@@ -30,7 +30,7 @@ export interface Rig {
   board: Board;
   sessions: Sessions;
   agents: GatewayAgents;
-  gateway: Pick<Gateway, "traffic" | "leave">;
+  gateway: Pick<Gateway, "traffic" | "leave" | "close">;
   close(): Promise<void>;
 }
 
