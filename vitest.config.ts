@@ -28,6 +28,10 @@ const KILLS = [
 /** This one looks at what is left behind until the next `plugboard` starts: nothing else may run meanwhile. */
 const ALONE = ["test/e2e/killed-host.test.ts"];
 
+/** They need a Chromium: one for all of them. */
+const PAGE = ["test/page*.int.test.ts", "test/e2e/page*.test.ts"];
+const CHROMIUM = "test/support/chromium.ts";
+
 /** They take longer than their size says, so they begin before the others of their project: nobody waits for them at the end. */
 const LONG = [
   "test/docs/pages.int.test.ts",
@@ -106,6 +110,7 @@ export default defineConfig({
           ...startsProcesses,
           name: "integration",
           include: ["test/**/*.int.test.ts"],
+          exclude: PAGE,
           sequence: { groupOrder: 1 },
         },
       },
@@ -115,7 +120,18 @@ export default defineConfig({
           ...startsProcesses,
           name: "e2e",
           include: ["test/e2e/**/*.test.ts"],
-          exclude: [...KILLS, ...ALONE],
+          exclude: [...PAGE, ...KILLS, ...ALONE],
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          ...startsProcesses,
+          name: "page",
+          include: PAGE,
+          exclude: KILLS,
+          globalSetup: CHROMIUM,
           sequence: { groupOrder: 1 },
         },
       },
@@ -125,6 +141,7 @@ export default defineConfig({
           ...startsProcesses,
           name: "e2e-kills",
           include: KILLS,
+          globalSetup: CHROMIUM,
           sequence: { groupOrder: 2 },
         },
       },

@@ -1,8 +1,7 @@
-import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { afterAll, expect, it } from "vitest";
 import { fixture } from "./support/boards.ts";
-import { axeViolations, describeInBrowser, goTo, useGateway } from "./support/browser.ts";
+import { axeViolations, describeInBrowser, goTo, textOf, useGateway } from "./support/browser.ts";
 
 const SECRET = "value-behind-a-reference";
 const VARIABLE = "PLUGBOARD_TEST_OF_THE_PAGE";
@@ -101,7 +100,7 @@ describeInBrowser("calls in the page", (browser) => {
       page.waitForEvent("download"),
       page.getByRole("button", { name: "Export" }).click(),
     ]);
-    const saved = await readFile(await download.path(), "utf8");
+    const saved = await textOf(download);
     const [first, ...rest] = saved.trim().split("\n");
     expect(rest).toEqual([]);
     expect(JSON.parse(first ?? "")).toMatchObject({

@@ -1,7 +1,6 @@
-import { readFile } from "node:fs/promises";
 import { afterAll, expect, it } from "vitest";
 import { fixture } from "./support/boards.ts";
-import { axeViolations, describeInBrowser, goTo, useGateway } from "./support/browser.ts";
+import { axeViolations, describeInBrowser, goTo, textOf, useGateway } from "./support/browser.ts";
 
 const SECRET = "value-of-a-secret-in-the-page";
 const VARIABLE = "PLUGBOARD_TEST_OF_RECORDS";
@@ -71,7 +70,7 @@ describeInBrowser("records in the page", (browser) => {
       page.waitForEvent("download"),
       page.getByRole("button", { name: "Save as CSV" }).click(),
     ]);
-    const saved = await readFile(await download.path(), "utf8");
+    const saved = await textOf(download);
     expect(saved.split("\r\n")[0]).toBe(
       "time,type,agent,session,caller,server,tool,decision,rule,outcome,decided,durationMs,bytes,arguments",
     );

@@ -1,19 +1,21 @@
 // A real Chromium for tests of the page, and a real gateway behind it. Where no Chromium is installed, the tests are skipped
 // and say so.
 
-import { existsSync, mkdtempSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import {
   type Browser,
   type BrowserContext,
   type BrowserContextOptions,
   chromium,
+  type Download,
   type Page,
 } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, inject, onTestFinished } from "vitest";
 import { gatewaySettings } from "../../src/core/config/gateway.ts";
 import { parseAgentConfig } from "../../src/core/config/parse.ts";
 import { silentLogger } from "../../src/core/types/logger.ts";
@@ -28,53 +30,14 @@ import type { Role } from "../../src/serve/gateway/page/wire.ts";
 import { systemClock } from "../../src/util/clock.ts";
 import { removeDirectory } from "./directory.ts";
 
-const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
-const executablePath = [process.env["CHROMIUM"], ...PLACES].find(
-  (path) => path !== undefined && existsSync(path),
-);
-
-/**
- * Three that start processes which no test needs, for each window of a test: two that render what an address bar would show,
- * half a second each, and a spare one. Then Playwright's own, since Chromium forgets them for a second list.
- */
-const WITHOUT = [
-  "WebUIOmniboxPopup",
-  "WebUIOmniboxAimPopup",
-  "SpareRendererForSitePerProcess",
-  "AimEnabled",
-  "AvoidCorsURLLoaderRestartOnRedirect",
-  "AvoidUnnecessaryBeforeUnloadCheckSync",
-  "DestroyProfileOnBrowserClose",
-  "HttpsFirstBalancedModeAutoEnable",
-  "HttpsUpgrades",
-  "LensOverlay",
-  "MediaRouter",
-  "NetworkTimeServiceQuerying",
-  "OptimizationHints",
-  "PaintHolding",
-  "PreconnectToSearch",
-  "TcpPortRandomizationWin",
-  "ThirdPartyStoragePartitioning",
-];
-
-/** Nothing but the page itself asks for anything. */
-const ARGS = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-  `--disable-features=${WITHOUT.join(",")}`,
-];
-
+/** Connects to the one Chromium of the run: to start one costs more than most tests. */
 export function describeInBrowser(name: string, tests: (browser: () => Browser) => void): void {
-  const why = executablePath === undefined ? " (skipped: Chromium is not installed)" : "";
-  describe.skipIf(executablePath === undefined)(`${name}${why}`, () => {
+  const endpoint = inject("chromium");
+  const why = endpoint === undefined ? " (skipped: Chromium is not installed)" : "";
+  describe.skipIf(endpoint === undefined)(`${name}${why}`, () => {
     let browser: Browser;
     beforeAll(async () => {
-      browser = await chromium.launch({ executablePath, args: ARGS });
+      browser = await chromium.connect(endpoint ?? "");
     });
     afterAll(() => browser?.close());
     tests(() => browser);
@@ -222,6 +185,11 @@ export async function axeViolations(page: Page): Promise<string[]> {
     violations: { id: string; nodes: { html: string }[] }[];
   };
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
+}
+
+/** What a page has saved, as text. */
+export async function textOf(download: Download): Promise<string> {
+  return text(await download.createReadStream());
 }
 
 export async function goTo(page: Page, view: string): Promise<void> {
