@@ -23,6 +23,7 @@ import type { CliIo } from "../../src/cli/io.ts";
 import { runCli } from "../../src/cli/main.ts";
 import { systemClock } from "../../src/util/clock.ts";
 import { Sink } from "../cli/harness.ts";
+import { bundleNpmServers } from "../support/npm-servers.ts";
 import { root } from "./pages.ts";
 import type { Remote } from "./remote.ts";
 
@@ -56,6 +57,7 @@ export class Sandbox {
 
   /** `name` is a directory in homes/. `project` in it is where the commands run, and `bin` is on the PATH. */
   static async open(name: string, remote: Remote): Promise<Sandbox> {
+    await bundleNpmServers();
     return new Sandbox(name, remote, await freePort());
   }
 

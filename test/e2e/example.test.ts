@@ -6,10 +6,14 @@ import { delimiter } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
+import { bundleNpmServers } from "../support/npm-servers.ts";
 import { expectNoProcesses } from "../support/processes.ts";
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("../../", import.meta.url));
+
+/** Before what an example prints. */
+const BEGINS = "--- example ";
 
 const SAME_CALLS = [/Hello, world!/, /09:00:00 in Europe\/Berlin/, /Unknown time zone/];
 
@@ -52,13 +56,28 @@ it("every example is tested, and every one is listed in its README", async () =>
   expect(files.filter((name) => !page.includes(`(${name})`))).toEqual([]);
 });
 
-it.each(Object.entries(EXAMPLES))("%s runs to its end", async (file, shows) => {
+/** One after the other in one process, since each takes longer to load what they share than to run. Ends when none holds it. */
+const RUN_ALL = `
+for (const file of process.argv.slice(1)) {
+  console.log("${BEGINS}" + file);
+  await import("./examples/" + file);
+}`;
+
+it("every example runs to its end", async () => {
+  await bundleNpmServers();
   const PATH = `${root}test/support/bin${delimiter}${process.env["PATH"] ?? ""}`;
-  const { stdout, stderr } = await run(process.execPath, [`examples/${file}`], {
+  const words = ["--input-type=module", "--eval", RUN_ALL, ...Object.keys(EXAMPLES)];
+  const { stdout, stderr } = await run(process.execPath, words, {
     cwd: root,
     env: { ...process.env, PATH },
   });
-  for (const pattern of shows) expect(stdout).toMatch(pattern);
+  const [before, ...said] = stdout.split(BEGINS);
+  expect(before).toBe("");
+  for (const [index, [file, shows]] of Object.entries(EXAMPLES).entries()) {
+    expect(said[index]).toMatch(new RegExp(`^${file}\n`));
+    const text = said[index]?.slice(file.length + 1);
+    for (const pattern of shows) expect(text, file).toMatch(pattern);
+  }
   // What a server writes there is in the log of an agent that is not on a terminal.
   expect(stderr.replace("everything | Starting default (STDIO) server...\n", "")).toBe("");
   expectNoProcesses();
