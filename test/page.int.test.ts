@@ -37,7 +37,8 @@ describeInBrowser("the page", (browser) => {
   const rig = useGateway((stateDir) => {
     offered = join(stateDir, "offered.json");
     offer("Sends a letter to your sister.");
-    return { servers: { ...SERVERS, changing: fixture("from-file", `--file=${offered}`) } };
+    const changing = { ...fixture("from-file", `--file=${offered}`), pins: "block" as const };
+    return { servers: { ...SERVERS, changing } };
   });
 
   it("opens with a link that works once, and stays open", async () => {
@@ -67,6 +68,7 @@ describeInBrowser("the page", (browser) => {
 
   it("shows each server with its state, and why one has failed", async () => {
     const { page } = await rig.open(browser());
+    expect(await page.getByRole("main").textContent()).toContain("Connect an application");
     const tile = page.getByRole("listitem").filter({ hasText: "broken" });
     await expect.poll(() => tile.first().textContent()).toMatch(/restarting|failed/);
     await page.getByRole("main").getByRole("link", { name: "echo", exact: true }).click();
@@ -109,12 +111,17 @@ describeInBrowser("the page", (browser) => {
     await page.getByRole("spinbutton", { name: "a" }).fill("1");
     await page.getByRole("spinbutton", { name: "b" }).fill("1");
     await page.getByRole("button", { name: "JSON" }).click();
-    for (const text of ['{"a": 5', "[1]", "5"]) {
+    for (const text of ["[1]", "5", '{"a": 5']) {
       await page.getByRole("textbox", { name: "Arguments" }).fill(text);
       await page.getByRole("button", { name: "Call" }).click();
       expect(await page.getByLabel("Result").count()).toBe(0);
     }
-    await page.getByRole("textbox", { name: "Arguments" }).fill('{"a": 5, "b": 6}');
+    // What is not JSON yet is not lost, and says why.
+    await page.getByRole("button", { name: "Form", exact: true }).click();
+    const written = page.getByRole("textbox", { name: "Arguments" });
+    expect(await written.inputValue()).toBe('{"a": 5');
+    expect(await page.textContent("main")).toContain("This is not JSON yet: ");
+    await written.fill('{"a": 5, "b": 6}');
     await page.getByRole("button", { name: "Call" }).click();
     await expect.poll(() => page.getByLabel("Structured content").textContent()).toContain("11");
   });
@@ -154,6 +161,8 @@ describeInBrowser("the page", (browser) => {
       .poll(() => waiting.getByLabel("Arguments").textContent())
       .toBe(JSON.stringify({ a: 1, b: 2 }, null, 2));
     await goTo(viewer.page, "Approvals");
+    expect(await viewer.page.getByRole("link", { name: "Add a server" }).count()).toBe(0);
+    expect(await viewer.page.getByRole("button", { name: "Notify me" }).count()).toBe(0);
     const question = viewer.page.getByRole("article");
     await expect.poll(() => question.textContent()).toContain("careful/add");
     expect(await question.getByLabel("Arguments").count()).toBe(0);
@@ -173,6 +182,7 @@ describeInBrowser("the page", (browser) => {
     const change = page.getByRole("article", { name: "changing/send" });
     await expect.poll(() => change.locator("del").textContent()).toBe("sister");
     expect(await change.locator("ins").textContent()).toBe("bank");
+    await expect.poll(() => change.textContent()).toContain("Blocked: Calls of it are refused");
     await page.getByRole("button", { name: "Approve: changing/send" }).click();
     await expect.poll(() => page.getByRole("article").count()).toBe(0);
   });

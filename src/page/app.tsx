@@ -7,7 +7,19 @@ import { GatewayError, leave } from "./gateway.ts";
 import { follow, stopFollowing } from "./stream.ts";
 import { RunningElsewhere } from "./parts/running.tsx";
 import { linkTo, route } from "./route.ts";
-import { calls, changes, gateway, gone, stream, people, servers, waiting, you } from "./store.ts";
+import {
+  calls,
+  changes,
+  gateway,
+  gone,
+  isOwner,
+  lostPins,
+  people,
+  servers,
+  stream,
+  waiting,
+  you,
+} from "./store.ts";
 import { Add } from "./views/add.tsx";
 import { Activity } from "./views/activity.tsx";
 import { Approvals } from "./views/approvals.tsx";
@@ -30,6 +42,8 @@ interface View {
   /** How many things there are; `isUrgent` says that they wait for you. */
   count?: () => number;
   isUrgent?: boolean;
+  /** Viewers have no link to it. */
+  isForOwners?: boolean;
 }
 
 const VIEWS: readonly View[] = [
@@ -45,7 +59,7 @@ const VIEWS: readonly View[] = [
     name: "pins",
     title: "Pins",
     draw: () => <Pins />,
-    count: () => changes.value.length,
+    count: () => changes.value.length + lostPins.value.length,
     isUrgent: true,
   },
   {
@@ -54,7 +68,7 @@ const VIEWS: readonly View[] = [
     draw: (id) => (id === undefined ? <Servers /> : <Server key={id} id={id} />),
     count: () => servers.value.size,
   },
-  { name: "add", title: "Add a server", draw: () => <Add /> },
+  { name: "add", title: "Add a server", draw: () => <Add />, isForOwners: true },
   {
     name: "tools",
     title: "Tools",
@@ -67,7 +81,7 @@ const VIEWS: readonly View[] = [
     count: () => calls.value.filter(({ ms }) => ms === undefined).length,
   },
   { name: "audit", title: "Audit", draw: () => <Audit /> },
-  { name: "secrets", title: "Secrets", draw: () => <Secrets /> },
+  { name: "secrets", title: "Secrets", draw: () => <Secrets />, isForOwners: true },
   {
     name: "clients",
     title: "Clients",
@@ -110,7 +124,7 @@ export function App(): VNode {
       <RunningElsewhere />
       <nav aria-label="Views">
         <ul>
-          {VIEWS.map(({ name, title: label, count, isUrgent }) => (
+          {VIEWS.filter(mayUse).map(({ name, title: label, count, isUrgent }) => (
             <li key={name}>
               <a
                 href={linkTo(name)}
@@ -133,6 +147,10 @@ export function App(): VNode {
       </main>
     </>
   );
+}
+
+function mayUse({ isForOwners = false }: View): boolean {
+  return isOwner.value || !isForOwners;
 }
 
 function Count({ of, isUrgent }: { of: number; isUrgent?: boolean }): VNode | null {

@@ -44,6 +44,11 @@ export const leftOut = signal(0);
 export const lines = signal<readonly ServerLineFacts[]>([]);
 export const people = signal<People>({ clients: [], sessions: [], commands: [] });
 
+/** Whose pins are lost, so that nobody can tell what has changed. */
+export const lostPins = computed(() =>
+  [...servers.value.values()].filter(({ refused }) => refused === "lost"),
+);
+
 export const isOwner = computed(() => you.value?.role === "owner");
 
 export function serverKey({ agent, name }: Pick<ServerFacts, "agent" | "name">): string {

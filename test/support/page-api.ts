@@ -12,6 +12,8 @@ export interface PageApi {
     method: Name,
     body: PageRequests[Name]["takes"],
   ): Promise<PageRequests[Name]["gives"] & Partial<ApiFailure>>;
+  /** Of the last answer to `ask`. */
+  readonly status: number;
   upload(name: string, bytes: Buffer): Promise<UploadFacts & Partial<ApiFailure>>;
 }
 
@@ -27,9 +29,14 @@ export async function enterPage(link: string): Promise<PageApi> {
   const reply = await post("enter", { key: hash.slice("#k=".length) }, { "x-plugboard": "1" });
   const { secret } = (await reply.json()) as { secret: string };
   const [cookie = ""] = (reply.headers.get("set-cookie") ?? "").split(";");
+  let status = 0;
   return {
+    get status() {
+      return status;
+    },
     ask: async (name, body) => {
       const answer = await post(name, body, { "x-plugboard": secret, cookie });
+      ({ status } = answer);
       return (await answer.json()) as never;
     },
     upload: async (name, bytes) => {

@@ -7,6 +7,8 @@ export interface Diagnostic {
   message: string;
   /** For programs. Absent: something else. */
   kind?: DiagnosticKind;
+  /** With the kind "pins": what is refused until a person decides, since it has changed or since the pins are lost. */
+  refused?: "changed" | "lost";
 }
 
 export type DiagnosticKind =

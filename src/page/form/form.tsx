@@ -324,7 +324,7 @@ export function JsonInput({
               isObjectWanted && !isObject(next ?? {}) ? "This takes an object." : undefined;
             if (problem.value === undefined) onChange(next);
           } catch (error) {
-            problem.value = error instanceof Error ? error.message : String(error);
+            problem.value = `This is not JSON yet: ${error instanceof Error ? error.message : String(error)}`;
           }
         }}
         onBlur={() => {

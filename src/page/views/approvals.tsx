@@ -22,11 +22,15 @@ export function Approvals(): VNode {
   return (
     <>
       <h1>Approvals</h1>
-      <NotifyButton />
+      {isOwner.value && <NotifyButton />}
       {all.length === 0 && (
         <p class="quiet">
-          No call waits for you. If a call needs approval and its client cannot ask, it waits here.{" "}
-          To be asked about a tool, choose that in <a href={linkTo("tools")}>its view</a>.
+          No call waits. If a call needs approval and its client cannot ask, it waits here.{" "}
+          {isOwner.value && (
+            <>
+              To be asked about a tool, choose that in <a href={linkTo("tools")}>its view</a>.
+            </>
+          )}
         </p>
       )}
       {all.map((call) => (

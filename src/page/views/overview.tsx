@@ -16,6 +16,7 @@ import {
   gateway,
   gateways,
   isOwner,
+  lostPins,
   minutes,
   serverKey,
   servers,
@@ -61,6 +62,11 @@ function Waiting(): VNode {
         {kind === "new" ? "is new" : "has changed"} <Ago at={at} />
       </li>
     )),
+    ...lostPins.value.map((server) => (
+      <li key={`lost ${serverKey(server)}`}>
+        <a href={linkTo("pins")}>{server.name}</a> is blocked: its pins are lost
+      </li>
+    )),
     ...(edit.value === undefined
       ? []
       : [
@@ -88,9 +94,7 @@ function Servers(): VNode {
     return (
       <section aria-labelledby="servers">
         <h2 id="servers">Servers</h2>
-        <p>
-          There are none yet. <a href={linkTo("add")}>Add a server</a>
-        </p>
+        <p>There are none yet. {isOwner.value && <a href={linkTo("add")}>Add a server</a>}</p>
       </section>
     );
   }
@@ -133,6 +137,7 @@ function LastHour(): VNode {
     all.reduce((sum, minute) => sum + of(minute), 0);
   const calls = total((minute) => minute.calls);
   const errors = total((minute) => minute.errors);
+  if (calls === 0) return <NoCalls />;
   const most = Math.max(1, ...all.map((minute) => minute.calls));
   const step = WIDTH / 60;
   const bars = (of: (minute: Minute) => number, kind: string): VNode[] =>
@@ -166,6 +171,23 @@ function LastHour(): VNode {
         {bars((minute) => minute.calls, "calls")}
         {bars((minute) => minute.errors, "errors")}
       </svg>
+    </section>
+  );
+}
+
+function NoCalls(): VNode {
+  return (
+    <section aria-labelledby="hour">
+      <h2 id="hour">The last hour</h2>
+      <p>
+        No calls.{" "}
+        {isOwner.value && (
+          <>
+            <a href={linkTo("clients")}>Connect an application</a>, or{" "}
+            <a href={linkTo("tools")}>call a tool</a> yourself.
+          </>
+        )}
+      </p>
     </section>
   );
 }

@@ -4,7 +4,7 @@ import { useSignal } from "@preact/signals";
 import { diffWordsWithSpace } from "diff";
 import type { VNode } from "preact";
 import { useEffect } from "preact/hooks";
-import type { ChangedDefinition, ChangedPart } from "../../serve/gateway/page/wire.ts";
+import type { ChangedDefinition, ChangedPart, ServerFacts } from "../../serve/gateway/page/wire.ts";
 import { visible } from "../../util/visible.ts";
 import { ask, GatewayError } from "../gateway.ts";
 import { Act } from "../parts/act.tsx";
@@ -12,14 +12,18 @@ import { Problem, useAttempt } from "../parts/attempt.tsx";
 import { ChangeButton } from "../parts/change.tsx";
 import { Foreign } from "../parts/foreign.tsx";
 import { Ago } from "../parts/time.tsx";
-import { changes, gateway, isOwner, servers } from "../store.ts";
+import { linkTo } from "../route.ts";
+import { changes, gateway, isOwner, lostPins, serverKey, servers } from "../store.ts";
 
 export function Pins(): VNode {
   const all = changes.value;
   return (
     <>
       <h1>Pins</h1>
-      {all.length === 0 && (
+      {lostPins.value.map((server) => (
+        <Lost key={serverKey(server)} server={server} />
+      ))}
+      {all.length === 0 && lostPins.value.length === 0 && (
         <p class="quiet">Every server describes its tools as you first saw or approved them.</p>
       )}
       {isOwner.value && <ApproveAll all={all} />}
@@ -31,6 +35,42 @@ export function Pins(): VNode {
       ))}
     </>
   );
+}
+
+function Lost({ server: { agent, name } }: { server: ServerFacts }): VNode {
+  return (
+    <section class="why" aria-label={name}>
+      <p>
+        <a href={linkTo("servers", `${agent}/${name}`)}>{name}</a> is blocked: its pins are lost, so
+        nobody can tell what has changed, and all its tools are refused.
+      </p>
+      {isOwner.value && (
+        <p>
+          Its view names the file to restore. To pin the tools as they are now:{" "}
+          <code>plugboard pins forget {name}</code>
+        </p>
+      )}
+    </section>
+  );
+}
+
+/** What the change means for calls, until somebody approves it. */
+function consequenceOf({ server, tool, kind }: ChangedDefinition): string {
+  const own = [...servers.value.values()].filter(({ name }) => name === server);
+  if (own.length === 0) return "No server of this name is configured now.";
+  const refusing = own.filter(({ refused }) => refused !== undefined);
+  if (refusing.length === 0) return "It is used all the same: nothing blocks it.";
+  const what =
+    tool === undefined
+      ? "All tools of this server are refused"
+      : kind === "new"
+        ? "It is not offered, and calls of it are refused,"
+        : "Calls of it are refused";
+  const where =
+    refusing.length === own.length
+      ? ""
+      : ` for ${refusing.map(({ agent }) => `agent ${agent}`).join(", ")}`;
+  return `Blocked: ${what}${where} until somebody approves it.`;
 }
 
 /** One by one, each as it is shown: what has changed again meanwhile stays. */
@@ -63,8 +103,11 @@ function ApproveAll({ all }: { all: readonly ChangedDefinition[] }): VNode | nul
   );
 }
 
-function agentsWith(name: string): string[] {
-  return [...servers.value.values()].filter((each) => each.name === name).map((each) => each.agent);
+/** Those for which it can still be blocked. */
+function agentsWith(server: string): string[] {
+  return [...servers.value.values()]
+    .filter(({ name, refused }) => name === server && refused === undefined)
+    .map(({ agent }) => agent);
 }
 
 function Change({ change }: { change: ChangedDefinition }): VNode {
@@ -77,7 +120,7 @@ function Change({ change }: { change: ChangedDefinition }): VNode {
         <Foreign text={name} most={200} />
       </h2>
       <p>
-        {kind === "new" ? "It appeared" : "It changed"} <Ago at={at} />.
+        {kind === "new" ? "It appeared" : "It changed"} <Ago at={at} />. {consequenceOf(change)}
       </p>
       <Parts pin={pin} />
       {isOwner.value && (

@@ -5,7 +5,7 @@ import type { VNode } from "preact";
 import { State, urgency } from "../parts/state.tsx";
 import { took } from "../parts/time.tsx";
 import { linkTo } from "../route.ts";
-import { serverKey, servers } from "../store.ts";
+import { isOwner, serverKey, servers } from "../store.ts";
 
 export function Servers(): VNode {
   const search = useSignal("");
@@ -32,9 +32,7 @@ export function Servers(): VNode {
           {all.length > 0 ? (
             "None has this name."
           ) : (
-            <>
-              There are none yet. <a href={linkTo("add")}>Add a server</a>
-            </>
+            <>There are none yet. {isOwner.value && <a href={linkTo("add")}>Add a server</a>}</>
           )}
         </p>
       )}

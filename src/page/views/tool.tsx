@@ -2,7 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import type { VNode } from "preact";
-import { useEffect, useId } from "preact/hooks";
+import { useEffect, useId, useRef } from "preact/hooks";
 import type { PageCallEvents, ToolDetails } from "../../serve/gateway/page/wire.ts";
 import { escapedJsonLines } from "../../util/visible.ts";
 import { Form, JsonInput } from "../form/form.tsx";
@@ -14,7 +14,7 @@ import { Result } from "../parts/result.tsx";
 import { Ago } from "../parts/time.tsx";
 import { linkTo } from "../route.ts";
 import { runKey, runs, type RunState, startRun } from "../runs.ts";
-import { changes, isOwner, waiting } from "../store.ts";
+import { changes, isOwner, serverKey, servers, waiting } from "../store.ts";
 import { Approval } from "./approvals.tsx";
 import { effectOf, Rules, Verdict } from "./tools.tsx";
 
@@ -120,8 +120,9 @@ function Details({ tool, onRule }: { tool: ToolDetails; onRule: () => void }): V
 }
 
 /** Whether its definition is as it was approved. */
-function Pin({ tool: { server, ownName, pinnedAt } }: { tool: ToolDetails }): VNode | null {
+function Pin({ tool: { agent, server, ownName, pinnedAt } }: { tool: ToolDetails }): VNode | null {
   if (server === undefined) return null;
+  const isRefused = servers.value.get(serverKey({ agent, name: server }))?.refused !== undefined;
   const change = changes.value.find((each) => each.server === server && each.tool === ownName);
   return (
     <>
@@ -129,8 +130,8 @@ function Pin({ tool: { server, ownName, pinnedAt } }: { tool: ToolDetails }): VN
       <dd>
         {change !== undefined ? (
           <>
-            {change.kind === "new" ? "is new" : "has changed"} and not approved:{" "}
-            <a href={linkTo("pins")}>look at it</a>
+            {change.kind === "new" ? "is new" : "has changed"} and not approved
+            {isRefused && ", so calls are refused"}: <a href={linkTo("pins")}>look at it</a>
           </>
         ) : pinnedAt === undefined ? (
           "is not pinned"
@@ -151,6 +152,7 @@ function Call({ tool }: { tool: ToolDetails }): VNode {
   const args = useSignal<Record<string, unknown>>(run?.args ?? {});
   const mode = useSignal<(typeof MODES)[number]>("Form");
   const id = useId();
+  const form = useRef<HTMLFormElement>(null);
   const take = (value: unknown): void => {
     args.value = typeof value === "object" && value !== null ? { ...value } : {};
   };
@@ -165,7 +167,10 @@ function Call({ tool }: { tool: ToolDetails }): VNode {
             type="button"
             aria-pressed={mode.value === each}
             onClick={() => {
-              mode.value = each;
+              // What is not JSON yet has no other form: it stays where it is, and the browser says what is wrong with it.
+              const wrong = form.current?.querySelector<HTMLTextAreaElement>(".json:invalid");
+              if (wrong) wrong.reportValidity();
+              else mode.value = each;
             }}
           >
             {each}
@@ -173,6 +178,7 @@ function Call({ tool }: { tool: ToolDetails }): VNode {
         ))}
       </div>
       <form
+        ref={form}
         onSubmit={(event) => {
           event.preventDefault();
           if (state?.kind !== "running") void startRun(tool, args.value);

@@ -122,6 +122,7 @@ describe("a change in the page", () => {
     const wrong = await page.ask("changes/preview", { change: add(json.replace(".mjs", ".no")) });
     const failed = await page.ask("changes/confirm", { hash: wrong.hash });
     expect(failed.error?.message).toContain("echo was not added: the server exited");
+    expect(page.status).toBe(424);
     expect(scratch.read("named.jsonc")).not.toContain("echo");
     const shown = await change(page, add(json));
     expect(shown.starts).toEqual([{ name: "echo", lines: [expect.stringContaining(ECHO)] }]);

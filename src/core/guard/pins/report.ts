@@ -51,7 +51,13 @@ export function toDiagnostics(
   const diagnostics = changes.slice(0, MOST_DIAGNOSTICS).map((change): Diagnostic => {
     const parts = [summary(change), ...consequences(change, listing, mode, isPersistent)];
     const subject = "tool" in change ? oneLine(change.tool, 80) : undefined;
-    return { server: change.server, subject, message: parts.join("; "), kind: "pins" };
+    return {
+      server: change.server,
+      subject,
+      message: parts.join("; "),
+      kind: "pins",
+      ...(mode === "block" && { refused: change.kind === "lost" ? "lost" : "changed" }),
+    };
   });
   const [first] = changes;
   const rest = changes.length - diagnostics.length;

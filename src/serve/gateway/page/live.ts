@@ -382,6 +382,7 @@ function serverFacts(
 ): ServerFacts {
   const { name, transport, target, state, tools, hiddenByRules = 0 } = status;
   const { promptTokens, restarts, calls, pid } = status;
+  const refused = refusedBy(status);
   const [p50, p95] = [quantileMs(durations, 0.5), quantileMs(durations, 0.95)];
   return {
     agent,
@@ -401,7 +402,13 @@ function serverFacts(
       ...(p50 !== undefined && { p50 }),
       ...(p95 !== undefined && { p95 }),
     },
+    ...(refused !== undefined && { refused }),
   };
+}
+
+function refusedBy({ diagnostics }: ServerStatus): ServerFacts["refused"] {
+  const all = diagnostics.map(({ refused }) => refused);
+  return all.find((each) => each === "lost") ?? all.find((each) => each !== undefined);
 }
 
 type StateFacts = Pick<ServerFacts, "state" | "at" | "why" | "code" | "remedy">;

@@ -7,7 +7,7 @@ import { mkdtemp, readdir, rm } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { PlugboardError, toPlugboardError } from "../../../core/types/errors.ts";
+import { type ErrorCode, PlugboardError, toPlugboardError } from "../../../core/types/errors.ts";
 import { isJsonObject, type JsonObject } from "../../../core/types/json.ts";
 import { ownerName, ownerState } from "../../../core/state/process-owner.ts";
 import { makeDirectory } from "../../../util/make-directory.ts";
@@ -470,21 +470,49 @@ function refuse(reply: ServerResponse, { status, ...error }: ApiRefusal): void {
   send(reply, status, { error } satisfies ApiFailure);
 }
 
-const STATUS: Readonly<Record<string, number>> = {
+/** What a request needs besides the gateway, such as a server or a secret, has failed. A proxy would repeat a 502. */
+const FAILED_DEPENDENCY = 424;
+
+/** 500 is for what is wrong here alone. */
+const STATUS: Readonly<Record<ErrorCode, number>> = {
   INVALID_ARGUMENTS: 400,
   CONFIG_INVALID: 400,
+  UNRESOLVED_VALUE: 400,
   REFUSED_BY_POLICY: 403,
   NOT_APPROVED: 403,
+  CHANGED_TOOL: 403,
+  UNTRUSTED: 403,
+  REFUSED_ADDRESS: 403,
   UNKNOWN_TOOL: 404,
   UNKNOWN_SERVER: 404,
+  UNKNOWN_RESOURCE: 404,
+  UNKNOWN_PROMPT: 404,
   UNSUPPORTED: 409,
+  CANCELLED: 409,
   RATE_LIMITED: 429,
+  SECRET_UNAVAILABLE: FAILED_DEPENDENCY,
+  SPAWN_FAILED: FAILED_DEPENDENCY,
+  HANDSHAKE_FAILED: FAILED_DEPENDENCY,
+  UNSUPPORTED_VERSION: FAILED_DEPENDENCY,
+  SERVER_UNAVAILABLE: FAILED_DEPENDENCY,
+  CONNECTION_CLOSED: FAILED_DEPENDENCY,
+  MESSAGE_TOO_LARGE: FAILED_DEPENDENCY,
+  PROTOCOL: FAILED_DEPENDENCY,
+  NETWORK: FAILED_DEPENDENCY,
+  SERVER_ERROR: FAILED_DEPENDENCY,
+  HTTP_STATUS: FAILED_DEPENDENCY,
+  NEEDS_AUTH: FAILED_DEPENDENCY,
+  TIMEOUT: FAILED_DEPENDENCY,
+  INVALID_RESULT: FAILED_DEPENDENCY,
+  NO_MODEL: FAILED_DEPENDENCY,
+  TOOL_FAILED: 500,
+  SYSTEM_ERROR: 500,
 };
 
 function fail(reply: ServerResponse, error: unknown): void {
   if (reply.headersSent) return void reply.destroy();
   const { code, message, hint } = toPlugboardError(error, "SYSTEM_ERROR");
-  send(reply, STATUS[code] ?? 500, { error: { code, message, hint } } satisfies ApiFailure);
+  send(reply, STATUS[code], { error: { code, message, hint } } satisfies ApiFailure);
 }
 
 function send(reply: ServerResponse, status: number, value: object): void {

@@ -120,6 +120,8 @@ export interface ServerFacts {
   promptTokens: number;
   restarts: number;
   calls: CallCounts;
+  /** Its pins refuse what has changed, or everything since they are lost, until somebody decides. */
+  refused?: "changed" | "lost";
 }
 
 interface CallCounts {

@@ -365,6 +365,7 @@ describe("with block", () => {
           /^its pins are missing, although it was pinned before; its tools are refused; restore .*\.json, or pin the tools as they are now: plugboard pins forget docs$/,
         ),
         kind: "pins",
+        refused: "lost",
       },
     ]);
     expect((await call(pins, "read")).ended).toMatchObject({ code: "CHANGED_TOOL" });
