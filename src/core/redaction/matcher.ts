@@ -69,7 +69,7 @@ export class SecretMatcher {
 
   /** Passes over short texts at once. */
   canBeIn(text: string): boolean {
-    return text.length >= this.shortest || text.endsWith(CUT);
+    return text.length >= this.shortest || text.includes(CUT);
   }
 
   /** Where the words are, as start, end, start, end …; words that overlap make one span. */
@@ -228,7 +228,11 @@ export class SecretMatcher {
       text.indexOf("\n", from) === -1 &&
       text.indexOf("\\n", from) === -1;
     if (isTheSame) return { start: end, length: 0 };
-    return this.#opening(new TextReader(text.slice(0, end)), from, end);
+    const finished = text.slice(0, end);
+    const seen = this.#opening(new TextReader(finished), from, end);
+    if (!hasEscapes(text)) return seen;
+    const literal = this.#opening(new TextReader(finished, true), from, end);
+    return literal.start < seen.start ? literal : seen;
   }
 
   /** The longest beginning of a word at the end of what is read. */
