@@ -11,11 +11,11 @@ export interface ReplaceOptions {
   rename?: (from: string, to: string) => Promise<void>;
 }
 
-/** Readers, virus scanners and indexers have a file open for some milliseconds. */
-const GIVE_UP_MS = 2000;
+/** Readers, virus scanners and indexers have a file open for some milliseconds, on a busy machine for seconds. */
+const GIVE_UP_MS = 5000;
 const TRY_AGAIN_MS = 10;
 
-/** Rejects as `rename` does. On Windows nothing can take the place of a file that is open: it tries again for two seconds. */
+/** Rejects as `rename` does. On Windows nothing can take the place of a file that is open: it tries again for five seconds. */
 export async function replaceFile(
   from: string,
   to: string,

@@ -521,7 +521,7 @@ describe("a stream", () => {
         told += stream.end();
         expect(redactor.text(told)).toBe(told);
         // A code may end where a chunk does: then a stream may hide more.
-        if (!/[%&\\\u001b\u009b…]/.test(text)) expect(told).toBe(redactor.text(text));
+        if (!CODES.some((each) => text.includes(each))) expect(told).toBe(redactor.text(text));
       }),
       { numRuns: 500 },
     );
@@ -672,6 +672,8 @@ describe("a redacting logger", () => {
   });
 });
 
+/** With these, codes begin; the last one says that a text was cut. */
+const CODES = ["%", "&", "\\", "\u001b", "\u009b", "…"];
 const anyText = fc.string({ unit: "binary", maxLength: 30 });
 /**
  * Without the mark's own brackets: a secret that ends in `[` is completed by the mark of another. Without plain words, since
