@@ -6,7 +6,7 @@ import { createServer as createTlsServer } from "node:https";
 import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
 import type { McpEntry } from "../endpoint/http/entry.ts";
 import { type Refusal, sendRefusal } from "../endpoint/http/refusal.ts";
-import type { Sender, Sessions } from "../endpoint/http/sessions.ts";
+import type { NoPlaces, Sender, Sessions } from "../endpoint/http/sessions.ts";
 import type { TokenPolicy } from "../../core/types/caller.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import type { Logger } from "../../core/types/logger.ts";
@@ -426,14 +426,20 @@ export class Gateway {
   }
 
   #tooMany(reply: ServerResponse, shortage: Shortage, of: "connections" | "requests"): void {
+    const { status, message } = this.#noPlaces(shortage, of);
+    reply.setHeader("Retry-After", "5");
+    plain(reply, status, message);
+  }
+
+  #noPlaces(shortage: Shortage, of: "connections" | "requests"): NoPlaces {
     const { each, most } = of === "requests" ? this.#requestShares : this.#connections;
     this.#options.watcher?.refusedConnection("connections");
-    const what =
-      shortage === "own"
-        ? `this caller has ${each} ${of === "requests" ? "requests that are being answered" : of} already, a quarter of gateway.limits.connections`
-        : `the gateway has ${most} ${of === "requests" ? "requests that are being answered" : of} already (gateway.limits.connections)`;
-    reply.setHeader("Retry-After", "5");
-    plain(reply, shortage === "own" ? 429 : 503, `${what}; wait for some of them to end`);
+    const taken = of === "requests" ? "requests that are being answered" : of;
+    const isOwn = shortage === "own";
+    const what = isOwn
+      ? `this caller would have more than ${each} ${taken}, a quarter of gateway.limits.connections`
+      : `the gateway would have more than ${most} ${taken} (gateway.limits.connections)`;
+    return { status: isOwn ? 429 : 503, message: `${what}; wait for some of them to end` };
   }
 
   #serveAgent(id: string, request: IncomingMessage, reply: ServerResponse): void | Promise<void> {
@@ -448,16 +454,24 @@ export class Gateway {
       if (agent === undefined) return plain(reply, 404, noAgent(id));
       const { caller, policy, expiresAt, countMore, countBytes } = admitted;
       // Not as many as there are connections: a call goes on without its connection.
-      const shortage = this.#requestShares.take(caller.id);
+      const shares = this.#requestShares;
+      const shortage = shares.take(caller.id);
       if (shortage !== undefined) return this.#tooMany(reply, shortage, "requests");
+      let held = 1;
+      const holdMore: Sender["holdMore"] = (requests) => {
+        const lack = shares.take(caller.id, requests);
+        if (lack !== undefined) return this.#noPlaces(lack, "requests");
+        held += requests;
+        return undefined;
+      };
       const endpointFor: Sender["endpointFor"] = (session) => agent.endpointFor(admitted, session);
       const jwt = agent.present(admitted);
       try {
-        const counting = { countMore, countBytes };
+        const counting = { countMore, countBytes, holdMore };
         const sender = { caller, agent: id, policy, expiresAt, jwt, endpointFor, ...counting };
         await entry.handle(request, reply, forwarded ? { ...sender, forwarded } : sender);
       } finally {
-        this.#requestShares.giveBack(caller.id);
+        shares.giveBack(caller.id, held);
       }
     };
     const find = (admitted: AdmittedCaller | undefined): void | Promise<void> => {

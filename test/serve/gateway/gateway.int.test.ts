@@ -92,9 +92,23 @@ it("a caller who leaves its calls behind cannot make any number of them, and oth
   const refused = await send(url, ping, hasty);
   expect([refused.status, await refused.text()]).toEqual([
     429,
-    "this caller has 5 requests that are being answered already, a quarter of gateway.limits.connections; wait for some of them to end\n",
+    "this caller would have more than 5 requests that are being answered, a quarter of gateway.limits.connections; wait for some of them to end\n",
   ]);
   expect((await send(url, ping, { "x-caller": "other" })).status).toBe(200);
+  // A batch has as many places as it holds, and gives them back.
+  const batch = (size: number) =>
+    send(
+      url,
+      Array.from({ length: size }, () => ping),
+      { "x-caller": "other" },
+    );
+  expect((await batch(most)).status).toBe(200);
+  const large = await batch(most + 1);
+  expect([large.status, await large.text()]).toEqual([
+    429,
+    expect.stringMatching(/this caller would have more than 5 .*; a batch counts as many/u),
+  ]);
+  expect((await batch(most)).status).toBe(200);
   // Otherwise the gateway would wait for the calls.
   await board.close();
 });

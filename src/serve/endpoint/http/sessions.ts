@@ -90,6 +90,12 @@ export interface UsedEndpoint {
   release: () => void;
 }
 
+/** Why requests are not answered now. */
+export interface NoPlaces {
+  status: 429 | 503;
+  message: string;
+}
+
 /** Who sends a request, and to which agent. A session of another sender is treated like one that does not exist. */
 export interface Sender {
   caller: Caller;
@@ -105,6 +111,8 @@ export interface Sender {
   forwarded?: { body: string } | undefined;
   /** Counts further requests that came with one, in a batch. The milliseconds until the caller may make so many, or 0. */
   countMore?: ((requests: number) => number | Promise<number>) | undefined;
+  /** Holds the places of further requests that came with one, until it is answered. Returns why there are none. */
+  holdMore?: ((requests: number) => NoPlaces | undefined) | undefined;
   /** Counts the bytes of a large request. The milliseconds until the caller may send so many, or 0. */
   countBytes?: ((bytes: number) => number) | undefined;
   /** Gives the endpoint for a session, or for everybody who has none. */
