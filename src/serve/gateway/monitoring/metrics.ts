@@ -5,7 +5,7 @@ import type { Registry } from "prom-client";
 import type { ServerStateKind } from "../../../core/types/server-state.ts";
 import type { StateHealth } from "../../../core/types/shared-state.ts";
 import type { ServerStatus } from "../../../core/types/server-status.ts";
-import { BOUNDS_MS, type ServerTally, type Tally, type ToolTally } from "./tally.ts";
+import { BOUNDS_MS, classesOf, type ServerTally, type Tally, type ToolTally } from "./tally.ts";
 
 /** Numbers that other parts of the gateway count, at this moment. */
 export interface GatewayNumbers {
@@ -293,7 +293,7 @@ interface HistogramValue {
 function durationValues(name: string, tally: ToolTally): HistogramValue[] {
   const labels = labelsOf(tally);
   let upTo = 0;
-  const classes = [...tally.durations].map((count, at): HistogramValue => {
+  const classes = classesOf(tally.durations).map((count, at): HistogramValue => {
     upTo += count;
     const bound = BOUNDS_MS[at];
     const le = bound === undefined ? "+Inf" : bound / 1000;

@@ -8,6 +8,9 @@ export const BOUNDS_MS = [
   1, 2, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000, 60_000, 300_000,
 ] as const;
 
+/** Equal parts of each class, so that a quantile is within some percent of what callers saw. */
+const PARTS = 8;
+
 /** Tools beyond this are counted together, for each server: every one of them costs lines in `/metrics`. */
 const MOST_TOOLS = 300;
 /** The name under which they are counted. No tool has it, since a tool's name has no space. */
@@ -23,7 +26,7 @@ export interface ToolTally {
   calls: number;
   /** How many failed, by the error's code. TOOL_ERROR: the tool itself said so. */
   readonly errors: Map<string, number>;
-  /** How many took as long as each of BOUNDS_MS at most, and longer than the one before; the last is for the rest. */
+  /** As `newDurations` makes them. */
   readonly durations: Float64Array;
   totalMs: number;
 }
@@ -121,24 +124,40 @@ function count(tally: ToolTally, { durationMs, isError, failure }: CallEvent): v
   tally.errors.set(code, (tally.errors.get(code) ?? 0) + 1);
 }
 
-/** How many took as long as each of BOUNDS_MS at most, and longer than the one before; the last is for the rest. */
+/** How many calls took how long: PARTS of each class one after the other, and the last for what exceeds all. */
 export function newDurations(): Float64Array {
-  return new Float64Array(BOUNDS_MS.length + 1);
+  return new Float64Array(BOUNDS_MS.length * PARTS + 1);
 }
 
 export function countDuration(durations: Float64Array, ms: number): void {
   let at = 0;
   while (at < BOUNDS_MS.length && ms > (BOUNDS_MS[at] ?? 0)) at += 1;
-  durations[at] = (durations[at] ?? 0) + 1;
+  const from = BOUNDS_MS[at - 1] ?? 0;
+  const to = BOUNDS_MS[at];
+  // A part has its upper bound, as a class does.
+  const part =
+    to === undefined ? 0 : Math.max(0, Math.ceil(((ms - from) * PARTS) / (to - from)) - 1);
+  const place = at * PARTS + part;
+  durations[place] = (durations[place] ?? 0) + 1;
 }
 
-/** The durations of all tools of a server, by class. */
+/** How many took as long as each of BOUNDS_MS at most, and longer than the one before; the last is for the rest. */
+export function classesOf(durations: ArrayLike<number>): number[] {
+  const classes = Array.from({ length: BOUNDS_MS.length + 1 }, () => 0);
+  for (let place = 0; place < durations.length; place += 1) {
+    const at = Math.floor(place / PARTS);
+    classes[at] = (classes[at] ?? 0) + (durations[place] ?? 0);
+  }
+  return classes;
+}
+
+/** The durations of all tools of a server. */
 export function durationsOf(
   { tools }: Pick<Tally, "tools">,
   agent: string,
   server: string,
-): number[] {
-  const all: number[] = Array.from({ length: BOUNDS_MS.length + 1 }, () => 0);
+): Float64Array {
+  const all = newDurations();
   for (const tool of tools) {
     if (tool.agent !== agent || tool.server !== server) continue;
     tool.durations.forEach((here, at) => {
@@ -148,7 +167,7 @@ export function durationsOf(
   return all;
 }
 
-/** The duration that half of the calls did not exceed, between the bounds of its class. Undefined without calls. */
+/** The duration that half of the calls did not exceed, between the bounds of its part. Undefined without calls. */
 export function medianMs(durations: ArrayLike<number>): number | undefined {
   return quantileMs(durations, 0.5);
 }
@@ -162,11 +181,18 @@ export function quantileMs(durations: ArrayLike<number>, share: number): number 
   for (let at = 0; at < durations.length; at += 1) {
     const here = durations[at] ?? 0;
     if (here > 0 && before + here >= all * share) {
-      const from = BOUNDS_MS[at - 1] ?? 0;
-      const to = BOUNDS_MS[at] ?? from;
-      return from + ((to - from) * (all * share - before)) / here;
+      const from = boundOf(at);
+      return from + ((boundOf(at + 1) - from) * (all * share - before)) / here;
     }
     before += here;
   }
   return undefined;
+}
+
+/** Where a part begins, which is where the one before it ends. */
+function boundOf(place: number): number {
+  const at = Math.floor(place / PARTS);
+  const from = BOUNDS_MS[at - 1] ?? 0;
+  const to = BOUNDS_MS[at] ?? from;
+  return from + ((to - from) * (place % PARTS)) / PARTS;
 }
