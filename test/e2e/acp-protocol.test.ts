@@ -27,7 +27,7 @@ describe("initialize", () => {
 });
 
 describe("the methods of a session", () => {
-  it("each do what they say, in one life of it", async () => {
+  it("each do what they say, in one life of it; a result that is too large is shown in part", async () => {
     const agent = await desk.start();
     const { agent: ask } = agent;
     const mcpServers = [desk.server("echo", "echo")];
@@ -90,20 +90,14 @@ describe("the methods of a session", () => {
     await agent.prompt(sessionId, '/call echo/echo {"text": "three"}');
     expect(agent.result(sessionId)).toBe("three");
 
-    await ask.request(session.delete, { sessionId });
-    expect(await ask.request(session.list, {})).toEqual({ sessions: [] });
-    expect(await agent.leave()).toBe(0);
-  });
-});
-
-describe("a result that is larger than a message may be", () => {
-  it("is shown in part, and the client goes on", async () => {
-    const agent = await desk.start();
-    const sessionId = await agent.newSession(desk.directory, [desk.server("echo", "echo")]);
+    // Larger than a message may be.
     await agent.prompt(sessionId, `/call echo/big {"bytes": ${33 * 2 ** 20}}`);
     expect(agent.result(sessionId)).toMatch(/^x+\n\(31 MiB more not shown\)$/);
     await agent.prompt(sessionId, '/call echo/echo {"text": "still here"}');
     expect(agent.result(sessionId)).toBe("still here");
+
+    await ask.request(session.delete, { sessionId });
+    expect(await ask.request(session.list, {})).toEqual({ sessions: [] });
     expect(await agent.leave()).toBe(0);
   });
 });
@@ -193,7 +187,7 @@ describe("a request that is wrong", () => {
     expect(await agent.leave()).toBe(0);
   });
 
-  it("may be no message at all: the agent goes on", async () => {
+  it("may be no message at all, or enormous: it alone is refused and not kept, and the agent goes on", async () => {
     const agent = await desk.start();
     const sessionId = await agent.newSession(desk.directory);
     // The SDK's client prints answers that are to nobody.
@@ -207,12 +201,7 @@ describe("a request that is wrong", () => {
     await ask.notify("session/made_up", {});
     expect(await agent.ask(sessionId, "/mcp")).toBe("There are no servers.");
     expect(agent.stdout).toContain('"code":-32700');
-    expect(await agent.leave()).toBe(0);
-  });
 
-  it("may be enormous: it alone is refused, and not kept", async () => {
-    const agent = await desk.start();
-    const sessionId = await agent.newSession(desk.directory);
     const huge = agent.prompt(sessionId, "x".repeat(100 * 2 ** 20));
     await expect(huge).rejects.toMatchObject({ code: -32600, data: { maxBytes: 32 * 2 ** 20 } });
     expect(await agent.ask(sessionId, "/mcp")).toBe("There are no servers.");

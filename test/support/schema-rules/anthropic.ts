@@ -13,7 +13,7 @@ import { commonFaults, propertyNames, visits } from "./walk.ts";
 const NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
 
 export function check(root: JsonObject): string[] {
-  const faults = schemaFaults(root);
+  const faults = [...schemaFaults(root)];
   if (root.type !== "object") faults.push("#: must have type 'object'");
   for (const key of ["oneOf", "anyOf", "allOf"]) {
     if (key in root) faults.push(`#: has ${key} at the top level`);

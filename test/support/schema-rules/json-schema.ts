@@ -6,8 +6,16 @@ import { visits } from "./walk.ts";
 
 const ajv = new Ajv({ strict: false, logger: false, validateFormats: false, allErrors: true });
 
+const checked = new WeakMap<JsonObject, string[]>();
+
 /** Checked by draft 7, of which 2020-12 takes everything but lists of items and `dependencies`. */
-export function schemaFaults(schema: JsonObject): string[] {
+export function schemaFaults(schema: JsonObject): readonly string[] {
+  const known = checked.get(schema) ?? findFaults(schema);
+  checked.set(schema, known);
+  return known;
+}
+
+function findFaults(schema: JsonObject): string[] {
   const faults = visits(schema)
     .filter((visit) => Array.isArray(visit.schema.items) || "dependencies" in visit.schema)
     .map(({ path }) => `${path}: is not of draft 2020-12`);

@@ -22,7 +22,7 @@ const KEYWORDS: Readonly<Record<string, string>> = {
 const FORMATS = "date-time time date duration email hostname ipv4 ipv6 uuid".split(" ");
 
 export function check(root: JsonObject): string[] {
-  const faults = schemaFaults(root);
+  const faults = [...schemaFaults(root)];
   if (root.type !== "object") faults.push("#: must have type 'object'");
   let properties = 0;
   let enumValues = 0;

@@ -11,7 +11,7 @@ import { schemaFaults } from "./json-schema.ts";
 import { commonFaults, visits } from "./walk.ts";
 
 export function check(root: JsonObject): string[] {
-  const faults: string[] = schemaFaults(root);
+  const faults = [...schemaFaults(root)];
   if (root.type !== "object") faults.push("#: must have type 'object'");
   if (!isJsonObject(root.properties)) faults.push("#: object schema missing properties");
   for (const key of ["oneOf", "anyOf", "allOf", "enum", "not"]) {

@@ -9,7 +9,16 @@ export interface Visit {
   levels: number;
 }
 
-export function visits(root: JsonObject): Visit[] {
+/** Several checkers in a row walk through the same one, which may have a hundred thousand parts. */
+const walked = new WeakMap<JsonObject, Visit[]>();
+
+export function visits(root: JsonObject): readonly Visit[] {
+  const known = walked.get(root) ?? walk(root);
+  walked.set(root, known);
+  return known;
+}
+
+function walk(root: JsonObject): Visit[] {
   const found: Visit[] = [];
   const queue: { schema: unknown; path: string; levels: number }[] = [
     { schema: root, path: "#", levels: 0 },
