@@ -3,6 +3,8 @@
 import { type AuditQuery, auditFilter } from "../../../core/state/audit-filter.ts";
 import type { AuditLine } from "../../../core/types/audit-entry.ts";
 import type { AuditTrail } from "../../../core/types/shared-state.ts";
+import { PlugboardError } from "../../../core/types/errors.ts";
+import type { Visitor } from "./visitors.ts";
 import type { WatchedCalls } from "./watched-calls.ts";
 import type { AuditFound, AuditRow, Role } from "./wire.ts";
 
@@ -21,13 +23,23 @@ export class AuditSearch {
   readonly #options: AuditSearchOptions;
   /** Reading all files takes a while: one search after another. */
   #last: Promise<unknown> = Promise.resolve();
+  /** By the viewer: their search that has not begun. */
+  readonly #waiting = new Map<string, object>();
 
   constructor(options: AuditSearchOptions) {
     this.#options = options;
   }
 
-  find(asked: AuditAsked, role: Role): Promise<AuditFound> {
-    const found = this.#last.then(() => this.#find(asked, role));
+  /** Of a viewer one search waits, the latest, so that nobody waits for all that a viewer asks for. */
+  find(asked: AuditAsked, { role, nonce }: Pick<Visitor, "role" | "nonce">): Promise<AuditFound> {
+    if (role === "viewer") this.#waiting.set(nonce, asked);
+    const found = this.#last.then(() => {
+      if (role === "viewer") {
+        if (this.#waiting.get(nonce) !== asked) throw outdated();
+        this.#waiting.delete(nonce);
+      }
+      return this.#find(asked, role);
+    });
     this.#last = found.catch(() => {});
     return found;
   }
@@ -91,4 +103,10 @@ export class AuditSearch {
       ...(call !== undefined && { call }),
     };
   }
+}
+
+function outdated(): PlugboardError {
+  return new PlugboardError("RATE_LIMITED", "you have searched for something else meanwhile", {
+    hint: "wait for a search to end before you begin another one",
+  });
 }

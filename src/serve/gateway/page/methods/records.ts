@@ -40,8 +40,8 @@ export function recordMethods({
         from: z.int().min(0).max(MOST_AUDIT).optional(),
         most: z.int().min(1).max(MOST_EXPORT).optional(),
       }),
-      run: ({ from = 0, most = AUDIT_PAGE, ...query }, { role }) =>
-        audit.find({ ...query, from, most }, role),
+      run: ({ from = 0, most = AUDIT_PAGE, ...query }, visitor) =>
+        audit.find({ ...query, from, most }, visitor),
     },
     "secrets/list": {
       takes: z.strictObject({}),
