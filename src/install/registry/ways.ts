@@ -292,9 +292,15 @@ function identityProblem(
   return undefined;
 }
 
-/** What the publisher sets would run code that the command does not show. */
+/**
+ * What the publisher sets would run code that the command does not show, or is more than a name: Docker gets the name as a word,
+ * in which `${TOKEN}` would read your variable.
+ */
 function variableProblem({ environmentVariables }: ServerPackage): string | undefined {
   for (const { name } of environmentVariables) {
+    if (!/^[A-Za-z_][\w.-]*$/.test(name)) {
+      return `'${oneLine(name, 100)}' is not the name of a variable`;
+    }
     const reason = codeVariableReason(name, undefined, "publisher");
     if (reason !== undefined) return `it sets ${oneLine(name, 100)}, which ${reason}`;
   }
@@ -446,15 +452,16 @@ function wordsOf(argument: ServerArgument, inputs: OfferInputs): Fill {
     const key = inputs.freeKey(argument.valueHint || "argument");
     return inputs.fill(argument, { key, isRepeated });
   }
-  const name = published(argument.name);
-  if (isPlainFlag(argument)) return () => [name];
+  if (isPlainFlag(argument)) return () => [published(argument.name)];
   const key = inputs.freeKey(argument.name.replace(/^-+|=$/g, "") || argument.name);
   const fill = inputs.fill(argument, { key, isRepeated });
   const isSwitch = argument.format === "boolean" && argument.value === undefined;
-  return (values) =>
-    fill(values).flatMap((value) =>
+  return (values) => {
+    const name = published(argument.name);
+    return fill(values).flatMap((value) =>
       isSwitch ? switchWords(name, value, argument.default) : withValue(name, value),
     );
+  };
 }
 
 /** Nothing says that it has a value, so it is written as it is: `{ "type": "named", "name": "--stdio" }`. */

@@ -410,6 +410,16 @@ describe("what a publisher wrote", () => {
       "'nightly' is not an exact version",
     ],
     [
+      "a variable that is more than a name",
+      {
+        registryType: "oci",
+        identifier: "a/b",
+        version: "1",
+        environmentVariables: [{ name: "X=${TOKEN}", value: "1" }],
+      },
+      "'X=${TOKEN}' is not the name of a variable",
+    ],
+    [
       "a variable that loads code",
       { environmentVariables: [{ name: "Node_Options" }] },
       "it sets Node_Options, which loads modules into every program of Node.js",
