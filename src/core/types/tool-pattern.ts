@@ -177,6 +177,8 @@ function restrictingToolPattern(text: string, scope: "agent" | "server"): ToolPa
     isForNative: kind === "canonical" || server === NATIVE,
     isServer: compileGlob(foldPattern(server)),
     isTool: compileGlob(foldPattern(tool)),
+    // Folding drops characters of a name that stay in a pattern.
+    isExactTool: compileGlob(tool),
     isWhole: tool === "*",
   }));
   return {
@@ -194,8 +196,10 @@ function restrictingToolPattern(text: string, scope: "agent" | "server"): ToolPa
       if (!isNative && servers.some((server) => isLoose(collapsed(`${server}_${tool}`))))
         return true;
       return readings.some(
-        ({ isForNative, isServer, isTool }) =>
-          (isForNative || !isNative) && servers.some(isServer) && isTool(tool),
+        ({ isForNative, isServer, isTool, isExactTool }) =>
+          (isForNative || !isNative) &&
+          servers.some(isServer) &&
+          (isTool(tool) || isExactTool(name.tool)),
       );
     },
   };

@@ -113,6 +113,7 @@ describe("every spelling of a tool", () => {
 
 describe("a pattern that restricts", () => {
   it.each<[text: string, tool: string, expected: boolean]>([
+    ["mcp_*\tl", "a\tl", true],
     ...[
       "mcp.files.write_file",
       "mcp-files-write_file",
