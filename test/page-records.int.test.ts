@@ -109,7 +109,7 @@ describeInBrowser("records in the page", (browser) => {
     }
     await expect.poll(() => page.textContent("main")).toContain("starting with [REDACTED]");
     expect(await viewer.page.textContent("main")).not.toContain("starting with");
-    await goTo(viewer.page, "Secrets");
+    await viewer.page.goto(`${rig.origin}/ui/#/secrets`);
     await viewer.page.getByText("Only the owner sees").waitFor();
     expect(await viewer.page.textContent("body")).not.toContain("secret://");
     expect(await page.textContent("main")).toContain("offer tools");
