@@ -13,29 +13,103 @@ function useServers(): void {
   scratch.servers({ echo: fixture("echo"), content: fixture("content") });
 }
 
+const CALLS: [title: string, argv: string[], stdout: string][] = [
+  ["a tool by its own name", ["echo", "text=hi"], "hi\n"],
+  ["a tool of a server", ["echo/add", "a=1", "b=2.5"], "3.5\n"],
+  ["a tool by its public name", ["mcp__echo__add", '{"a": 1, "b": 2}'], "3\n"],
+  ["with a text as the text it is", ["echo", "text=5"], "5\n"],
+  ["with JSON as it stands", ["echo/add", "a:=1", "b=2"], "3\n"],
+  ["as a program writes it", ["echo.add(a: 1, 'b': 2.5,)"], "3.5\n"],
+  ["as a program writes it, with JSON", ['echo/echo({"text": "a)b"})'], "a)b\n"],
+  ["as a program writes it, without arguments", ["empty()"], "(empty result)\n"],
+  ["with options", ["echo/add", "--a", "1", "--b=2.5"], "3.5\n"],
+  ["with colons", ["echo/add", "a:1", "b:2.5"], "3.5\n"],
+  ["with values in the order of the schema", ["echo/add", "1", "2.5"], "3.5\n"],
+  ["with its server before it", ["echo", "add", "1", "2.5"], "3.5\n"],
+  ["that has the name of its server", ["echo", "hi"], "hi\n"],
+  ["as OpenClaw writes it", ["mcp:echo:add", "a=1", "b=2"], "3\n"],
+  ["for structured content", ["structured_only"], '{\n  "value": 1\n}\n'],
+  ["for an image", ["image"], "[image: image/png, 70 B]\n"],
+  ["for nothing", ["empty"], "(empty result)\n"],
+  ["for escapes, as they are", ["escapes"], "\u001b[31mred\u001b[0m \u202edne\u202c\n"],
+];
+
+const FAILURES: [title: string, argv: string[], code: number, stderr: string][] = [
+  [
+    "the tool reports an error",
+    ["fail"],
+    1,
+    "plugboard: echo/fail reported an error:\nit failed\n",
+  ],
+  [
+    "it does so without a word",
+    ["error_empty"],
+    1,
+    "plugboard: content/error_empty reported an error:\n(the tool reported an error without details)\n",
+  ],
+  [
+    "the server refuses",
+    ["rpc_error"],
+    1,
+    "plugboard: server 'echo' refused 'rpc_error': boom (-32000)\nmore: plugboard help SERVER_ERROR\n",
+  ],
+  [
+    "the server refuses in several lines",
+    ["rpc_error", 'message:="MCP error -1: boom\\n  at a\\u001b[31m\\n  at b\\n"'],
+    1,
+    "plugboard: server 'echo' refused 'rpc_error': boom\n  at a\n  at b (-32000)\nmore: plugboard help SERVER_ERROR\n",
+  ],
+  [
+    "arguments are missing",
+    ["add", "a=1"],
+    2,
+    "plugboard: 1 argument missing:\n    b  number\nhint: to see its parameters:\n  plugboard tools echo/add\nmore: plugboard help INVALID_ARGUMENTS\n",
+  ],
+  [
+    "one is missing because it has another name",
+    ["add", "a=1", "other=2"],
+    2,
+    "warn  echo/add: the schema does not describe 'other'; the tool takes a, b\nplugboard: 1 argument missing:\n    b  number\nhint: to see its parameters:\n  plugboard tools echo/add\nmore: plugboard help INVALID_ARGUMENTS\n",
+  ],
+  [
+    "an argument does not fit",
+    ["add", "a=x", "b=1"],
+    2,
+    "plugboard: a: expected number, got 'x'\nhint: to see its parameters:\n  plugboard tools echo/add\nmore: plugboard help INVALID_ARGUMENTS\n",
+  ],
+  [
+    "an argument is unknown",
+    ["echo", "txt=a", "text=b"],
+    2,
+    "plugboard: there is no parameter 'txt'; did you mean 'text'?\nhint: to see its parameters:\n  plugboard tools echo/echo\nmore: plugboard help INVALID_ARGUMENTS\n",
+  ],
+  [
+    "there is no such tool",
+    ["echo/ad"],
+    2,
+    "plugboard: there is no tool named 'echo/ad'\nhint: did you mean 'echo/add'?\nmore: plugboard help UNKNOWN_TOOL\n",
+  ],
+  [
+    "a server is named alone",
+    ["content"],
+    2,
+    "plugboard: there is no tool named 'content'\nhint: it is the name of a server; to list its tools:\n  plugboard tools --server content\nmore: plugboard help UNKNOWN_TOOL\n",
+  ],
+  [
+    "the time is up",
+    ["sleep", "ms=60000", "--timeout", "200"],
+    3,
+    "plugboard: server 'echo': no answer to tools/call within 200 ms; 'sleep' was cancelled but may have taken effect\nhint: if it needs more time, give --timeout <ms>, or raise \"toolTimeout\" for its server\nmore: plugboard help TIMEOUT\n",
+  ],
+];
+
 describe("plugboard call", () => {
-  it.each([
-    ["a tool by its own name", ["echo", "text=hi"], "hi\n"],
-    ["a tool of a server", ["echo/add", "a=1", "b=2.5"], "3.5\n"],
-    ["a tool by its public name", ["mcp__echo__add", '{"a": 1, "b": 2}'], "3\n"],
-    ["with a text as the text it is", ["echo", "text=5"], "5\n"],
-    ["with JSON as it stands", ["echo/add", "a:=1", "b=2"], "3\n"],
-    ["as a program writes it", ["echo.add(a: 1, 'b': 2.5,)"], "3.5\n"],
-    ["as a program writes it, with JSON", ['echo/echo({"text": "a)b"})'], "a)b\n"],
-    ["as a program writes it, without arguments", ["empty()"], "(empty result)\n"],
-    ["with options", ["echo/add", "--a", "1", "--b=2.5"], "3.5\n"],
-    ["with colons", ["echo/add", "a:1", "b:2.5"], "3.5\n"],
-    ["with values in the order of the schema", ["echo/add", "1", "2.5"], "3.5\n"],
-    ["with its server before it", ["echo", "add", "1", "2.5"], "3.5\n"],
-    ["that has the name of its server", ["echo", "hi"], "hi\n"],
-    ["as OpenClaw writes it", ["mcp:echo:add", "a=1", "b=2"], "3\n"],
-    ["for structured content", ["structured_only"], '{\n  "value": 1\n}\n'],
-    ["for an image", ["image"], "[image: image/png, 70 B]\n"],
-    ["for nothing", ["empty"], "(empty result)\n"],
-    ["for escapes, as they are", ["escapes"], "\u001b[31mred\u001b[0m \u202edne\u202c\n"],
-  ])("calls %s", async (_, argv, stdout) => {
+  it("calls a tool however it is named and its arguments are written", async () => {
     useServers();
-    expect(await call(...argv)).toEqual({ code: 0, stdout, stderr: "" });
+    // From the second on, only the server that is called is started.
+    for (const [title, argv, stdout] of CALLS) {
+      expect(await call(...argv), title).toEqual({ code: 0, stdout, stderr: "" });
+    }
   });
 
   it("names the cause if an answer or an argument is nested too deeply", async () => {
@@ -162,76 +236,11 @@ describe("plugboard call", () => {
     });
   });
 
-  it.each([
-    [
-      "the tool reports an error",
-      ["fail"],
-      1,
-      "plugboard: echo/fail reported an error:\nit failed\n",
-    ],
-    [
-      "it does so without a word",
-      ["error_empty"],
-      1,
-      "plugboard: content/error_empty reported an error:\n(the tool reported an error without details)\n",
-    ],
-    [
-      "the server refuses",
-      ["rpc_error"],
-      1,
-      "plugboard: server 'echo' refused 'rpc_error': boom (-32000)\nmore: plugboard help SERVER_ERROR\n",
-    ],
-    [
-      "the server refuses in several lines",
-      ["rpc_error", 'message:="MCP error -1: boom\\n  at a\\u001b[31m\\n  at b\\n"'],
-      1,
-      "plugboard: server 'echo' refused 'rpc_error': boom\n  at a\n  at b (-32000)\nmore: plugboard help SERVER_ERROR\n",
-    ],
-    [
-      "arguments are missing",
-      ["add", "a=1"],
-      2,
-      "plugboard: 1 argument missing:\n    b  number\nhint: to see its parameters:\n  plugboard tools echo/add\nmore: plugboard help INVALID_ARGUMENTS\n",
-    ],
-    [
-      "one is missing because it has another name",
-      ["add", "a=1", "other=2"],
-      2,
-      "warn  echo/add: the schema does not describe 'other'; the tool takes a, b\nplugboard: 1 argument missing:\n    b  number\nhint: to see its parameters:\n  plugboard tools echo/add\nmore: plugboard help INVALID_ARGUMENTS\n",
-    ],
-    [
-      "an argument does not fit",
-      ["add", "a=x", "b=1"],
-      2,
-      "plugboard: a: expected number, got 'x'\nhint: to see its parameters:\n  plugboard tools echo/add\nmore: plugboard help INVALID_ARGUMENTS\n",
-    ],
-    [
-      "an argument is unknown",
-      ["echo", "txt=a", "text=b"],
-      2,
-      "plugboard: there is no parameter 'txt'; did you mean 'text'?\nhint: to see its parameters:\n  plugboard tools echo/echo\nmore: plugboard help INVALID_ARGUMENTS\n",
-    ],
-    [
-      "there is no such tool",
-      ["echo/ad"],
-      2,
-      "plugboard: there is no tool named 'echo/ad'\nhint: did you mean 'echo/add'?\nmore: plugboard help UNKNOWN_TOOL\n",
-    ],
-    [
-      "a server is named alone",
-      ["content"],
-      2,
-      "plugboard: there is no tool named 'content'\nhint: it is the name of a server; to list its tools:\n  plugboard tools --server content\nmore: plugboard help UNKNOWN_TOOL\n",
-    ],
-    [
-      "the time is up",
-      ["sleep", "ms=60000", "--timeout", "200"],
-      3,
-      "plugboard: server 'echo': no answer to tools/call within 200 ms; 'sleep' was cancelled but may have taken effect\nhint: if it needs more time, give --timeout <ms>, or raise \"toolTimeout\" for its server\nmore: plugboard help TIMEOUT\n",
-    ],
-  ])("fails when %s", async (_, argv, code, stderr) => {
+  it("fails with the reason, and a code that says whose fault it is", async () => {
     useServers();
-    expect(await call(...argv)).toEqual({ code, stdout: "", stderr });
+    for (const [title, argv, code, stderr] of FAILURES) {
+      expect(await call(...argv), title).toEqual({ code, stdout: "", stderr });
+    }
   });
 
   it("names only the option where the server that takes too long was typed", async () => {
