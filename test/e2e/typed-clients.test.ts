@@ -12,10 +12,9 @@ import type { JsonObject } from "../../src/core/types/json.ts";
 import type { Tool } from "../../src/core/types/tool.ts";
 import { wild } from "../core/tools/schema/support/arbitrary.ts";
 import { useScratch } from "../cli/harness.ts";
+import { npmServer } from "../support/npm-servers.ts";
 
 const scratch = useScratch();
-const npm = (name: string): string =>
-  resolve(`node_modules/@modelcontextprotocol/server-${name}/dist/index.js`);
 
 /** As if Plugboard were installed there. */
 function install(): void {
@@ -115,9 +114,12 @@ it("declarations of real servers check calls, and those of any server compile", 
   install();
   scratch.servers({
     demo: { command: process.execPath, args: [resolve("dist/cli/demo/server/server.js")] },
-    everything: { command: process.execPath, args: [npm("everything")] },
-    files: { command: process.execPath, args: [npm("filesystem"), scratch.directory] },
-    memory: { command: process.execPath, args: [npm("memory")] },
+    everything: { command: process.execPath, args: [await npmServer("server-everything")] },
+    files: {
+      command: process.execPath,
+      args: [await npmServer("server-filesystem"), scratch.directory],
+    },
+    memory: { command: process.execPath, args: [await npmServer("server-memory")] },
   });
   const written = await scratch.run(["types", "--output", "tools.d.ts"]);
   expect(written).toMatchObject({
@@ -161,7 +163,10 @@ it("a generated command line calls the tools of its server, wherever it is run",
   scratch.file("notes.txt", "one\ntwo\nthree\n");
   scratch.servers({
     demo: { command: process.execPath, args: [resolve("dist/cli/demo/server/server.js")] },
-    files: { command: process.execPath, args: [npm("filesystem"), scratch.directory] },
+    files: {
+      command: process.execPath,
+      args: [await npmServer("server-filesystem"), scratch.directory],
+    },
   });
   const generated = await Promise.all([
     scratch.run(["generate-cli", "files"]),

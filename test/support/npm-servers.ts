@@ -1,4 +1,4 @@
-// The servers from npm that `npx` starts in tests (bin/npx), each bundled into few files: Node takes twice as long to load
+// The servers from npm that tests start, by `npx` (bin/npx) or themselves, each bundled into few files: Node takes twice as long to load
 // the hundreds that they are made of.
 
 import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync } from "node:fs";
@@ -11,6 +11,12 @@ const modules = fileURLToPath(new URL("../../node_modules/", import.meta.url));
 const bundles = join(modules, ".cache", "npm-servers");
 
 let bundled: Promise<unknown> | undefined;
+
+/** The program of one, bundled: `server-everything`. */
+export async function npmServer(name: string): Promise<string> {
+  await bundleNpmServers();
+  return join(bundles, name, "dist", "index.js");
+}
 
 /** To be awaited before `npx` is used; otherwise that starts the servers as they are. */
 export function bundleNpmServers(): Promise<unknown> {

@@ -4,13 +4,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
-import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Board } from "../../../src/core/types/board.ts";
+import { npmServer } from "../../support/npm-servers.ts";
 import { closeBoards, open, statusOf } from "../../support/boards.ts";
 import { next } from "./content/content-servers.ts";
 
@@ -22,10 +21,7 @@ afterEach(async () => {
 // Registered last, so that it runs first.
 closeBoards();
 
-const manifest = createRequire(import.meta.url).resolve(
-  "@modelcontextprotocol/server-everything/package.json",
-);
-const entry = join(dirname(manifest), "dist", "index.js");
+const entry = await npmServer("server-everything");
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");

@@ -4,23 +4,19 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
-import { createRequire } from "node:module";
 import { connect, createServer } from "node:net";
-import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ServerConfig } from "../../../src/core/types/server-config.ts";
 import type { ToolUpdate } from "../../../src/core/types/tool.ts";
 import { closeBoards, open, reaches, statusOf, textOf } from "../../support/boards.ts";
 import { MovableClock } from "../../support/movable-clock.ts";
+import { npmServer } from "../../support/npm-servers.ts";
 import { eventually, expectAllGone } from "../../support/processes.ts";
 
 const HOST = "127.0.0.1";
 const LONGEST_PAUSE_MS = 60_000;
 const LONG = "everything/trigger-long-running-operation";
-const manifest = createRequire(import.meta.url).resolve(
-  "@modelcontextprotocol/server-everything/package.json",
-);
-const entry = join(dirname(manifest), "dist", "index.js");
+const entry = await npmServer("server-everything");
 
 /** One way the server can be run, and what a configuration says to get there. */
 interface Mode {
