@@ -6,6 +6,7 @@ import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } fr
 import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { SharedSettings } from "../../src/core/types/gateway-settings.ts";
 import { freePorts } from "./free-ports.ts";
 
@@ -125,6 +126,8 @@ class Program implements Engine {
       if (Date.now() > deadline || this.#child.exitCode !== null) {
         throw new Error(`the engine at port ${this.port} did not start`);
       }
+      // It needs the processor more than a program that asks whether it is ready.
+      await sleep(25);
     }
   }
 
