@@ -61,7 +61,7 @@ class LongFirst extends BaseSequencer {
 
 /** Suites that start processes wait more than they work, so there are more of them at a time than cores. */
 const startsProcesses = {
-  maxWorkers: 2 * cores,
+  maxWorkers: Math.ceil(2.5 * cores),
   testTimeout: SLOW_MS,
   hookTimeout: SLOW_MS,
 };

@@ -68,7 +68,7 @@ describe("the live view", () => {
       "files",
       "✓ ready",
       "5.0",
-      "3.5 ms",
+      "2.9 ms",
       "20",
       "2",
       "1",
