@@ -3,11 +3,12 @@
 import { setMaxListeners } from "node:events";
 
 /**
- * Belongs to one request of a client. An AbortController costs a tenth of what the request costs, so there is one only
+ * Belongs to one request. An AbortController costs a tenth of what the request costs, so there is one only
  * once somebody asks for `signal`.
  */
 export class LightSignal {
   #isAborted = false;
+  #reason: unknown;
   // Nearly always none or one.
   #listener: (() => void) | undefined;
   #others: Set<() => void> | undefined;
@@ -17,10 +18,15 @@ export class LightSignal {
     return this.#isAborted;
   }
 
+  /** As it was given to `abort`. */
+  get reason(): unknown {
+    return this.#reason;
+  }
+
   /** For code that takes nothing but an AbortSignal. */
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
-    if (this.#isAborted) this.#controller.abort();
+    if (this.#isAborted) this.#controller.abort(this.#reason);
     return this.#controller.signal;
   }
 
@@ -36,14 +42,15 @@ export class LightSignal {
     else this.#others?.delete(listener);
   }
 
-  abort(): void {
+  abort(reason?: unknown): void {
     if (this.#isAborted) return;
     this.#isAborted = true;
+    this.#reason = reason;
     const listeners = [this.#listener, ...(this.#others ?? [])];
     this.#listener = undefined;
     this.#others = undefined;
     for (const listener of listeners) listener?.();
-    this.#controller?.abort();
+    this.#controller?.abort(reason);
   }
 }
 

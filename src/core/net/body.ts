@@ -26,12 +26,31 @@ export interface BodyOptions {
   exchange: Exchange;
 }
 
-/** Throws PROTOCOL for an encoding that cannot be decoded. The body can be read once. */
-export function readBody(source: Readable, options: BodyOptions): AsyncGenerator<Buffer, void> {
-  return counted(source, decoded(source, options), options);
+/** A limit of whoever reads, below that of the request. */
+export interface BodyBound {
+  maxBytes: number;
+  error: () => PlugboardError;
 }
 
-async function* counted(
+interface Body {
+  pieces: AsyncGenerator<Buffer, void>;
+  text: (bound?: BodyBound) => Promise<string>;
+}
+
+const UTF8 = new TextDecoder();
+/** A stream that was closed before its end, as Node itself names that. */
+const CUT = { code: "ERR_STREAM_PREMATURE_CLOSE" };
+
+/** Throws PROTOCOL for an encoding that cannot be decoded. The body can be read once, in one of the two ways. */
+export function openBody(source: Readable, options: BodyOptions): Body {
+  const stream = decoded(source, options);
+  return {
+    pieces: readPieces(source, stream, options),
+    text: (bound) => readText(source, stream, options, bound),
+  };
+}
+
+async function* readPieces(
   source: Readable,
   stream: Readable,
   { host, maxBytes, exchange }: BodyOptions,
@@ -42,16 +61,7 @@ async function* counted(
     for await (const chunk of stream as AsyncIterable<Buffer>) {
       total += chunk.length;
       if (total > maxBytes) {
-        exchange.fail(
-          new PlugboardError(
-            "MESSAGE_TOO_LARGE",
-            `the response of ${host} is larger than ${byteSize(maxBytes)}`,
-            {
-              hint: 'raise "maxMessageBytes" for this server if that is expected',
-              isHintForServer: true,
-            },
-          ),
-        );
+        exchange.fail(tooLarge(host, maxBytes));
         break;
       }
       yield chunk;
@@ -65,6 +75,59 @@ async function* counted(
     stream.destroy();
     source.destroy();
   }
+}
+
+/** By events: reading a short answer piece by piece costs several times as much. */
+function readText(
+  source: Readable,
+  stream: Readable,
+  { host, maxBytes, exchange }: BodyOptions,
+  bound?: BodyBound,
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let total = 0;
+    let isOver = false;
+    const end = (): void => {
+      isOver = true;
+      exchange.end();
+      stream.destroy();
+      source.destroy();
+    };
+    const fail = (error: unknown): void => {
+      if (isOver) return;
+      end();
+      reject(exchange.failure ?? networkFailure(error, host));
+    };
+    if (exchange.failure !== undefined || stream.destroyed) return fail(stream.errored ?? CUT);
+    stream.on("data", (chunk: Buffer) => {
+      total += chunk.length;
+      chunks.push(chunk);
+      const isPastBound = bound !== undefined && total > bound.maxBytes;
+      if (!isPastBound && total <= maxBytes) return;
+      exchange.fail(isPastBound ? bound.error() : tooLarge(host, maxBytes));
+      fail(exchange.failure);
+    });
+    stream.on("error", fail);
+    // After an abort or a lost connection, this can come without an error.
+    stream.on("close", () => fail(CUT));
+    stream.on("end", () => {
+      if (exchange.failure !== undefined) return fail(exchange.failure);
+      end();
+      resolve(UTF8.decode(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, total)));
+    });
+  });
+}
+
+function tooLarge(host: string, maxBytes: number): PlugboardError {
+  return new PlugboardError(
+    "MESSAGE_TOO_LARGE",
+    `the response of ${host} is larger than ${byteSize(maxBytes)}`,
+    {
+      hint: 'raise "maxMessageBytes" for this server if that is expected',
+      isHintForServer: true,
+    },
+  );
 }
 
 function decoded(source: Readable, { host, encoding = "" }: BodyOptions): Readable {

@@ -12,6 +12,7 @@ import api from "undici/lib/api/index.js";
 import Agent from "undici/lib/dispatcher/agent.js";
 import BaseDispatcher from "undici/lib/dispatcher/dispatcher.js";
 import ProxyAgent from "undici/lib/dispatcher/proxy-agent.js";
+import type { LightSignal } from "../../util/abort.ts";
 import { PlugboardError } from "../types/errors.ts";
 import { guardedLookup, type Resolve } from "./lookup.ts";
 import type { AddressRules } from "./policy.ts";
@@ -32,7 +33,7 @@ export interface OutgoingRequest {
   method: Dispatcher.HttpMethod;
   headers: Record<string, string>;
   body: string | undefined;
-  signal: AbortSignal;
+  signal: LightSignal;
   /** Whether to present the client certificate: only to the origin that the caller asked for. */
   identify: boolean;
 }
@@ -101,6 +102,7 @@ export function openDispatchers(
         // A copy, because the client adds headers for a proxy.
         headers: { ...headers },
         body: body ?? null,
+        // The client uses no more of a signal than this one has: `aborted`, `reason` and the listeners.
         signal,
         // Repeated here, because a ProxyAgent opens its client without the settings.
         headersTimeout: 0,

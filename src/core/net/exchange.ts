@@ -2,19 +2,21 @@
 // reason, and the first reason counts.
 
 import { cancelled, PlugboardError } from "../types/errors.ts";
+import { type CallSignal, LightSignal } from "../../util/abort.ts";
 import type { Clock, Timer } from "../../util/clock.ts";
 import { duration } from "../../util/text.ts";
 
 export interface ExchangeLimits {
-  signal?: AbortSignal;
+  signal?: CallSignal;
   headersTimeout?: number;
   deadline?: number;
 }
 
 export class Exchange {
   readonly #host: string;
-  readonly #controller = new AbortController();
-  readonly #caller: AbortSignal | undefined;
+  /** Aborted when the exchange fails. */
+  readonly signal = new LightSignal();
+  readonly #caller: CallSignal | undefined;
   readonly #onAbort = () => this.fail(cancelled());
   readonly #onEnd: (ended: Exchange) => void;
   #headersTimer: Timer | undefined;
@@ -36,11 +38,6 @@ export class Exchange {
     if (this.#caller?.aborted === true) this.#onAbort();
   }
 
-  /** Aborted when the exchange fails. */
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
   /** Why it ended early. */
   get failure(): PlugboardError | undefined {
     return this.signal.reason as PlugboardError | undefined;
@@ -54,7 +51,7 @@ export class Exchange {
   fail(error: PlugboardError): void {
     if (this.#ended) return;
     this.end();
-    this.#controller.abort(error);
+    this.signal.abort(error);
   }
 
   /** Releases the timers and the caller's signal. Idempotent. */

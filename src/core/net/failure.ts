@@ -56,6 +56,7 @@ const BY_CODE: Readonly<Record<string, Explanation>> = {
   ECONNRESET: BROKEN,
   EPIPE: BROKEN,
   UND_ERR_SOCKET: BROKEN,
+  ERR_STREAM_PREMATURE_CLOSE: BROKEN,
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: BROKEN,
   Z_BUF_ERROR: { text: "ended a compressed body before its end" },
   Z_DATA_ERROR: BAD_ENCODING,

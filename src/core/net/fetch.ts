@@ -2,8 +2,9 @@
 // the origin they are for, and limits size and time.
 
 import { PlugboardError, quoting } from "../types/errors.ts";
+import type { CallSignal } from "../../util/abort.ts";
 import { type Clock, systemClock } from "../../util/clock.ts";
-import { readBody } from "./body.ts";
+import { type BodyBound, openBody } from "./body.ts";
 import {
   type Dispatchers,
   openDispatchers,
@@ -29,7 +30,7 @@ interface GuardedRequest {
   /** Headers with credentials: sent only to the first origin. */
   privateHeaders?: Record<string, string>;
   body?: string;
-  signal?: AbortSignal;
+  signal?: CallSignal;
   /** Milliseconds until the response's headers, redirects included. Default: no limit. */
   headersTimeout?: number;
   /** Milliseconds for the whole exchange, body included. Default: no limit, as streams need it. */
@@ -46,9 +47,10 @@ export interface GuardedResponse {
   headers: Record<string, string>;
   /** The URL of the response, after redirects. */
   url: string;
-  /** Decoded bytes, at most `maxBodyBytes`. Must be read or cancelled; can be read once. */
+  /** Decoded bytes, at most `maxBodyBytes`. Must be read or cancelled; can be read once, in pieces or as a text. */
   body: AsyncIterable<Buffer>;
-  text(): Promise<string>;
+  /** Without a byte order mark. Rejects with `bound.error()` once there are more than `bound.maxBytes`. */
+  text(bound?: BodyBound): Promise<string>;
   cancel(): void;
 }
 
@@ -242,11 +244,11 @@ function response(
   status: number,
   headers: Record<string, string>,
   url: URL,
-  source: Parameters<typeof readBody>[0],
+  source: Parameters<typeof openBody>[0],
   { maxBodyBytes = MAX_BODY_BYTES }: GuardedRequest,
   exchange: Exchange,
 ): GuardedResponse {
-  const body = readBody(source, {
+  const { pieces, text } = openBody(source, {
     host: url.host,
     // Some servers label an empty body as gzip, which does not decode.
     encoding: isEmpty(status, headers) ? undefined : headers["content-encoding"],
@@ -257,12 +259,8 @@ function response(
     status,
     headers,
     url: url.href,
-    body,
-    async text() {
-      const chunks: Buffer[] = [];
-      for await (const chunk of body) chunks.push(chunk);
-      return new TextDecoder().decode(Buffer.concat(chunks));
-    },
+    body: pieces,
+    text,
     cancel: () => exchange.fail(new PlugboardError("CANCELLED", "the response was cancelled")),
   };
 }

@@ -1,10 +1,26 @@
 import { createServer } from "node:net";
+import { setTimeout } from "node:timers/promises";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
+import type { GuardedResponse } from "../../../src/core/net/fetch.ts";
+import { PlugboardError } from "../../../src/core/types/errors.ts";
 import { ManualClock, settle } from "../../support/manual-clock.ts";
 import { failureOf, listen, openFetch, serve } from "./servers.ts";
 
 const TEXT = "plugboard ".repeat(1000);
+
+/** The two ways to read a body. */
+const WAYS: [string, (response: GuardedResponse) => Promise<unknown>][] = [
+  ["as a text", (response) => response.text()],
+  [
+    "in pieces",
+    async ({ body }) => {
+      let received = 0;
+      for await (const chunk of body) received += chunk.length;
+      return received;
+    },
+  ],
+];
 
 describe("a body", () => {
   it.each([
@@ -67,31 +83,83 @@ describe("a body", () => {
     expect(await failureOf(response.text())).toMatchObject({ code: "NETWORK" });
   });
 
-  it.each([
-    ["plain", undefined, Buffer.alloc(1001)],
-    ["a gzip bomb", "gzip", gzipSync(Buffer.alloc(20_000_000))],
-    ["a brotli bomb", "br", brotliCompressSync(Buffer.alloc(20_000_000))],
-    ["a bomb in a bomb", "gzip, gzip", gzipSync(gzipSync(Buffer.alloc(20_000_000)))],
-  ])("above the cap ends the connection: %s", async (_, encoding, bytes) => {
+  it.each(
+    [
+      ["plain", undefined, Buffer.alloc(1001)] as const,
+      ["a gzip bomb", "gzip", gzipSync(Buffer.alloc(20_000_000))] as const,
+      ["a brotli bomb", "br", brotliCompressSync(Buffer.alloc(20_000_000))] as const,
+      ["a bomb in a bomb", "gzip, gzip", gzipSync(gzipSync(Buffer.alloc(20_000_000)))] as const,
+    ].flatMap(([what, encoding, bytes]) =>
+      WAYS.map(([how, way]) => [what, how, encoding, bytes, way] as const),
+    ),
+  )("above the cap ends the connection: %s, %s", async (_, __, encoding, bytes, way) => {
     let ended = () => {};
     const connectionEnded = new Promise<void>((resolve) => (ended = resolve));
-    const origin = await serve((__, response) => {
+    const origin = await serve((___, response) => {
       response.socket?.on("close", () => ended());
       if (encoding !== undefined) response.setHeader("content-encoding", encoding);
       // Never ended: only the reader can end it.
       response.write(bytes);
     });
     const response = await openFetch()(origin, { method: "GET", maxBodyBytes: 1000 });
-    let received = 0;
-    const read = async () => {
-      for await (const chunk of response.body) received += chunk.length;
-    };
-    expect(await failureOf(read())).toMatchObject({
+    expect(await failureOf(way(response))).toMatchObject({
       code: "MESSAGE_TOO_LARGE",
       message: expect.stringContaining("larger than 1000 B"),
     });
-    expect(received).toBeLessThanOrEqual(1000);
     await connectionEnded;
+  });
+
+  it("above the reader's own bound is refused in its words, and ends the connection", async () => {
+    let ended = () => {};
+    const connectionEnded = new Promise<void>((resolve) => (ended = resolve));
+    const origin = await serve((_, response) => {
+      response.socket?.on("close", () => ended());
+      response.write("x".repeat(11));
+    });
+    const error = () => new PlugboardError("MESSAGE_TOO_LARGE", "ten are enough");
+    const response = await openFetch()(origin, { method: "GET" });
+    expect(await failureOf(response.text({ maxBytes: 10, error }))).toMatchObject({
+      message: "ten are enough",
+    });
+    await connectionEnded;
+  });
+
+  it.each([
+    ["as large as the bound", Buffer.from("x".repeat(10)), "x".repeat(10)],
+    ["without its byte order mark", Buffer.from("\uFEFF{}"), "{}"],
+    ["of nothing", Buffer.alloc(0), ""],
+  ])("is a text %s", async (_, bytes, text) => {
+    const origin = await serve((__, response) => response.end(bytes));
+    const response = await openFetch()(origin, { method: "GET" });
+    const error = () => new PlugboardError("MESSAGE_TOO_LARGE", "ten are enough");
+    expect(await response.text({ maxBytes: 10, error })).toBe(text);
+  });
+
+  it("is one text where it was cut within a character", async () => {
+    let finish = () => {};
+    const origin = await serve((_, response) => {
+      response.write(Buffer.from([0xc3]));
+      finish = () => response.end(Buffer.from([0xbc]));
+    });
+    const response = await openFetch()(origin, { method: "GET" });
+    const text = response.text();
+    finish();
+    expect(await text).toBe("ü");
+  });
+
+  it.each(WAYS)("that has broken off before it is read fails: %s", async (_, way) => {
+    let cut = () => {};
+    const origin = await serve((__, response) => {
+      response.write("abc");
+      cut = () => response.socket?.destroy();
+    });
+    const response = await openFetch()(origin, { method: "GET" });
+    cut();
+    await setTimeout(20);
+    expect(await failureOf(way(response))).toMatchObject({
+      code: "NETWORK",
+      message: expect.stringContaining("before its answer was complete"),
+    });
   });
 
   it("of just the cap is whole", async () => {

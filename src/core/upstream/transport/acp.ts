@@ -4,6 +4,7 @@
 import { cancelled, PlugboardError, toPlugboardError } from "../../types/errors.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import type { McpMessageHooks, SendMcpMessage } from "../../types/mcp-message.ts";
+import { abortSignalOf } from "../../../util/abort.ts";
 import { jsonOfAnyDepth } from "../../../util/canonical-json.ts";
 import { type Clock, pause } from "../../../util/clock.ts";
 import { jsonLength } from "../../../util/json-length.ts";
@@ -85,7 +86,7 @@ export class AcpTransport extends RemoteTransport {
   ): Promise<JsonObject> {
     const { serverId, send, clock, maxMessageBytes, quote } = this.#options;
     const hooks: McpMessageHooks = {
-      signal,
+      signal: abortSignalOf(signal),
       onNotification: (notification, about) => {
         if (signal.aborted) return;
         // One that is too large is left out: the answer is still to come.

@@ -1,4 +1,4 @@
-// Reads response bodies within bounds: server-sent events (with the last id and the retry time) or one text.
+// Reads server-sent events within bounds, with the last id and the retry time.
 
 import { createParser } from "eventsource-parser";
 import { messageTooLarge } from "./errors.ts";
@@ -82,20 +82,4 @@ class IdReader {
       this.#pending = undefined;
     }
   }
-}
-
-export async function readText(
-  response: { body: AsyncIterable<Buffer>; cancel: () => void },
-  maxBytes: number,
-): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of response.body) {
-    chunks.push(chunk);
-    size += chunk.length;
-    if (size <= maxBytes) continue;
-    response.cancel();
-    throw messageTooLarge(maxBytes);
-  }
-  return Buffer.concat(chunks, size).toString("utf8");
 }

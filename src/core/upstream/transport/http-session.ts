@@ -5,6 +5,7 @@ import type { Authorizer } from "../../types/authorization.ts";
 import { cancelled, PlugboardError, toPlugboardError, withoutEffect } from "../../types/errors.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import type { GuardedFetch, GuardedResponse } from "../../net/fetch.ts";
+import type { CallSignal } from "../../../util/abort.ts";
 import { type Clock, pause } from "../../../util/clock.ts";
 import { type ParamHeader, paramHeaders } from "../../types/param-headers.ts";
 import type { ConfiguredHeaders } from "./configured-headers.ts";
@@ -46,7 +47,7 @@ export interface Outgoing {
   method: string;
   params: JsonObject;
   body: string;
-  signal: AbortSignal;
+  signal: CallSignal;
   /** Stops the clock of the caller who waits for the answer. */
   hold?: Hold;
   /** Milliseconds until the caller gives up. */
@@ -131,7 +132,7 @@ export class HttpSession {
   /** Reads the server's own messages in a legacy session; resolves when the stream ends. */
   async listen(
     position: StreamPosition,
-    signal: AbortSignal,
+    signal: CallSignal,
     onData: (data: string) => void,
   ): Promise<"ended" | "unsupported"> {
     const { maxMessageBytes } = this.#options;
@@ -206,7 +207,7 @@ export class HttpSession {
     return paramHeaders(this.paramHeaders.get(name) ?? [], args);
   }
 
-  #renew(lost: string | undefined, signal: AbortSignal): Promise<void> {
+  #renew(lost: string | undefined, signal: CallSignal): Promise<void> {
     if (this.#renewing === undefined && this.#id !== lost) return Promise.resolve();
     this.#renewing ??= this.#initializeAgain(signal).finally(() => {
       this.#renewing = undefined;
@@ -214,7 +215,7 @@ export class HttpSession {
     return this.#renewing;
   }
 
-  async #initializeAgain(signal: AbortSignal): Promise<void> {
+  async #initializeAgain(signal: CallSignal): Promise<void> {
     const params = this.#initializeParams;
     if (params === undefined) throw new PlugboardError("CONNECTION_CLOSED", "the session was lost");
     this.#id = undefined;
@@ -234,7 +235,7 @@ export class HttpSession {
     this.#onRenewed();
   }
 
-  async #wait(ms: number, signal: AbortSignal): Promise<void> {
+  async #wait(ms: number, signal: CallSignal): Promise<void> {
     await pause(this.#options.clock, ms, signal);
     if (signal.aborted) throw cancelled();
   }

@@ -5,9 +5,10 @@ import { PlugboardError, toPlugboardError, withPossibleEffect } from "../../type
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import type { GuardedResponse } from "../../net/fetch.ts";
 import { oneLine } from "../../../util/text.ts";
+import type { CallSignal } from "../../../util/abort.ts";
 import { pause } from "../../../util/clock.ts";
-import { readEvents, readText, type StreamPosition } from "./event-stream.ts";
-import { serverError } from "./errors.ts";
+import { readEvents, type StreamPosition } from "./event-stream.ts";
+import { messageTooLarge, serverError } from "./errors.ts";
 import { mediaType } from "./http-headers.ts";
 import {
   firstBytes,
@@ -135,7 +136,7 @@ export class HttpTransport extends RemoteTransport {
   }
 
   /** Asks for what was missed, which is possible if the server gives its events ids. */
-  async #resume(position: StreamPosition, signal: AbortSignal, id: number): Promise<void> {
+  async #resume(position: StreamPosition, signal: CallSignal, id: number): Promise<void> {
     for (let attempt = 1; attempt <= RESUME_ATTEMPTS; attempt += 1) {
       if (position.lastId === undefined || !this.calls.waits(id) || signal.aborted) return;
       await pause(this.#options.clock, position.retryMs ?? RESUME_PAUSE_MS, signal);
@@ -167,7 +168,10 @@ export class HttpTransport extends RemoteTransport {
         if (name === "message") take(data);
       });
     }
-    if (type.includes("json")) return take(await readText(response, maxMessageBytes));
+    if (type.includes("json")) {
+      const error = (): PlugboardError => messageTooLarge(maxMessageBytes);
+      return take(await response.text({ maxBytes: maxMessageBytes, error }));
+    }
     if (response.status === 202 || response.status === 204) return response.cancel();
     const what = type === "" ? "no content type" : oneLine(type, 60);
     const body = quote(await firstBytes(response));

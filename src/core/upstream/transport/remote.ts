@@ -4,6 +4,7 @@
 import type { JSONRPCMessage, TransportSendOptions } from "@modelcontextprotocol/client";
 import { PlugboardError, toPlugboardError } from "../../types/errors.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { LightSignal } from "../../../util/abort.ts";
 import { Backlog } from "./backlog.ts";
 import { isInitialized, type Wire } from "./carrier.ts";
 import { faultOfText } from "./dropped-line.ts";
@@ -26,7 +27,7 @@ export abstract class RemoteTransport implements Wire {
   protected readonly calls: PendingCalls;
   protected meta: JsonObject | undefined;
   protected readonly tap: Tap;
-  readonly #streams = new Map<number, { ended: AbortController; options: RequestOptions }>();
+  readonly #streams = new Map<number, { ended: LightSignal; options: RequestOptions }>();
   readonly #end = new AbortController();
   readonly #onFatal: (error: PlugboardError) => void;
   readonly #quote: Quote;
@@ -169,13 +170,12 @@ export abstract class RemoteTransport implements Wire {
       const full = Object.keys(meta).length === 0 ? params : { ...params, _meta: meta };
       const body = JSON.stringify({ jsonrpc: "2.0", id, method, params: full });
       const { isProbe = false } = options;
-      const ended = new AbortController();
+      const ended = new LightSignal();
       this.#streams.set(id, { ended, options });
       this.#held += body.length;
       const hold: Hold = (wait) => this.calls.hold(id, wait);
       const timeLeft = (): number => this.calls.timeLeft(id);
-      const { signal: over } = ended;
-      void this.#run({ method, params: full, body, signal: over, hold, timeLeft, isProbe }, id);
+      void this.#run({ method, params: full, body, signal: ended, hold, timeLeft, isProbe }, id);
     };
     return this.calls.request(method, options, (id) => {
       if (this.#backlog.isOpen) return send(id);

@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import { PlugboardError } from "../../../../src/core/types/errors.ts";
 import {
   readEvents,
-  readText,
   type StreamEvent,
   type StreamPosition,
 } from "../../../../src/core/upstream/transport/event-stream.ts";
@@ -158,35 +157,6 @@ describe("bounds", () => {
       throw new PlugboardError("PROTOCOL", "not JSON");
     });
     await expect(reading).rejects.toMatchObject({ code: "PROTOCOL" });
-  });
-});
-
-describe("a text", () => {
-  function response(body: AsyncIterable<Buffer>) {
-    const answer = { body, cancelled: 0, cancel: () => void (answer.cancelled += 1) };
-    return answer;
-  }
-
-  it.each<[string, (string | Buffer)[], string]>([
-    ["in one piece", ["{}"], "{}"],
-    ["in pieces", ["{", "}"], "{}"],
-    ["of nothing", [], ""],
-    ["cut within a character", [Buffer.from([0xc3]), Buffer.from([0xbc])], "ü"],
-    ["as large as it may be", ["x".repeat(10)], "x".repeat(10)],
-  ])("%s", async (_, chunks, text) => {
-    const answer = response(stream(...chunks));
-    expect(await readText(answer, 10)).toBe(text);
-    expect(answer.cancelled).toBe(0);
-  });
-
-  it("above the limit is refused, and the rest is not read", async () => {
-    const answer = response(stream("x".repeat(10), "y", "z"));
-    await expect(readText(answer, 10)).rejects.toMatchObject({ code: "MESSAGE_TOO_LARGE" });
-    expect(answer.cancelled).toBe(1);
-  });
-
-  it("that breaks off is an error", async () => {
-    await expect(readText(response(broken("{")), 10)).rejects.toMatchObject({ code: "NETWORK" });
   });
 });
 
