@@ -6,6 +6,7 @@ import { useEffect, useId, useRef } from "preact/hooks";
 import type { CallAnswer, CallQuestion } from "../../serve/gateway/page/wire.ts";
 import { Form } from "./form.tsx";
 import { answerCall, GatewayError } from "../gateway.ts";
+import { Problem } from "../parts/attempt.tsx";
 import { Foreign } from "../parts/foreign.tsx";
 
 type Given = Pick<CallAnswer, "action" | "content" | "text">;
@@ -109,12 +110,7 @@ export function Question({ call, at, question }: QuestionProps): VNode {
           >
             Decline
           </button>
-          {problem.value && (
-            <span role="alert" class="problem">
-              {problem.value.message}
-              {problem.value.hint && <small>{problem.value.hint}</small>}
-            </span>
-          )}
+          {problem.value && <Problem error={problem.value} />}
         </p>
       </form>
     </section>

@@ -7,6 +7,7 @@ import { Foreign } from "../parts/foreign.tsx";
 import { jsonLines } from "../parts/export.ts";
 import { save } from "../parts/save.ts";
 import { size } from "../parts/size.ts";
+import { Table } from "../parts/table.tsx";
 import { Ago, took } from "../parts/time.tsx";
 import { linkTo } from "../route.ts";
 import { calls, leftOut } from "../store.ts";
@@ -85,50 +86,38 @@ export function CallTable({
 }): VNode {
   if (all.length === 0) return <p class="quiet">{none}</p>;
   return (
-    <div class="scroll" role="group" aria-label="Calls" tabIndex={0}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Tool</th>
-            <th scope="col">Outcome</th>
-            <th scope="col" class="wide">
-              By
-            </th>
-            <th scope="col" class="number">
-              Took
-            </th>
-            <th scope="col" class="number wide">
-              Answer
-            </th>
-            <th scope="col" class="when">
-              When
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {all.map((call) => (
-            <tr key={call.id}>
-              <th scope="row">
-                <a href={linkTo("activity", call.id)}>
-                  <Foreign text={call.tool} most={200} />
-                </a>
-              </th>
-              <td>
-                <Outcome call={call} />
-              </td>
-              <td class="wide">
-                <Foreign text={call.who ?? call.command ?? call.agent} most={100} />
-              </td>
-              <td class="number">{call.ms === undefined ? "…" : took(call.ms)}</td>
-              <td class="number wide">{call.bytes === undefined ? "" : size(call.bytes)}</td>
-              <td class="when">
-                <Ago at={call.at} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      label="Calls"
+      columns={[
+        ["Tool"],
+        ["Outcome"],
+        ["By", "wide"],
+        ["Took", "number"],
+        ["Answer", "number wide"],
+        ["When", "when"],
+      ]}
+    >
+      {all.map((call) => (
+        <tr key={call.id}>
+          <th scope="row">
+            <a href={linkTo("activity", call.id)}>
+              <Foreign text={call.tool} most={200} />
+            </a>
+          </th>
+          <td>
+            <Outcome call={call} />
+          </td>
+          <td class="wide">
+            <Foreign text={call.who ?? call.command ?? call.agent} most={100} />
+          </td>
+          <td class="number">{call.ms === undefined ? "…" : took(call.ms)}</td>
+          <td class="number wide">{call.bytes === undefined ? "" : size(call.bytes)}</td>
+          <td class="when">
+            <Ago at={call.at} />
+          </td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 

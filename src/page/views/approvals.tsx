@@ -1,12 +1,11 @@
 // Approvals: the calls that wait for a person, with everything one needs to decide.
 
-import { useSignal } from "@preact/signals";
 import type { VNode } from "preact";
-import { useEffect } from "preact/hooks";
 import type { WaitingCall } from "../../serve/gateway/page/wire.ts";
 import { escapedJsonLines } from "../../util/visible.ts";
-import { ask, GatewayError } from "../gateway.ts";
+import { GatewayError } from "../gateway.ts";
 import { Act } from "../parts/act.tsx";
+import { useAsked, Waiting } from "../parts/asked.tsx";
 import { EditDiff } from "../parts/edit-diff.tsx";
 import { Foreign } from "../parts/foreign.tsx";
 import { useKeptFocus } from "../parts/kept-focus.ts";
@@ -100,22 +99,13 @@ export function Approval({ call }: { call: WaitingCall }): VNode {
 }
 
 function Arguments({ id }: { id: string }): VNode {
-  const found = useSignal<object | GatewayError | undefined>(undefined);
-  useEffect(() => {
-    void ask("approvals/show", { id })
-      .then(({ args }) => args)
-      .catch((error: unknown) => error as GatewayError)
-      .then((answer) => {
-        found.value = answer;
-      });
-  }, [id]);
-  const shown = found.value;
-  if (shown instanceof GatewayError) return <p role="alert">{shown.message}</p>;
+  const shown = useAsked("approvals/show", { id }).value;
+  if (shown instanceof GatewayError) return <Waiting answer={shown} />;
   return (
     <>
-      {shown !== undefined && <EditDiff args={{ ...shown }} />}
+      {shown !== undefined && <EditDiff args={shown.args} />}
       <pre tabIndex={0} aria-label="Arguments">
-        <code>{shown === undefined ? "…" : escapedJsonLines(shown)}</code>
+        <code>{shown === undefined ? "…" : escapedJsonLines(shown.args)}</code>
       </pre>
     </>
   );

@@ -5,10 +5,12 @@ import type { VNode } from "preact";
 import { type AuditRow, AUDIT_PAGE, type PageRequests } from "../../serve/gateway/page/wire.ts";
 import { ask, GatewayError } from "../gateway.ts";
 import { useAsked, Waiting } from "../parts/asked.tsx";
+import { newAttempt, Problem } from "../parts/attempt.tsx";
 import { Foreign } from "../parts/foreign.tsx";
 import { csv, jsonLines } from "../parts/export.ts";
 import { save } from "../parts/save.ts";
 import { size } from "../parts/size.ts";
+import { Table } from "../parts/table.tsx";
 import { Ago, took } from "../parts/time.tsx";
 import { linkTo } from "../route.ts";
 
@@ -17,7 +19,7 @@ type Query = PageRequests["audit/search"]["takes"];
 const NOTHING: Query = {};
 const query = signal<Query>(NOTHING);
 const from = signal(0);
-const problem = signal<string | undefined>(undefined);
+const { problem, run } = newAttempt();
 /** What one export takes at most. */
 const MOST_SAVED = 5000;
 
@@ -70,7 +72,7 @@ export function Audit(): VNode {
           <button type="button" onClick={() => void saveAll("csv")}>
             Save as CSV
           </button>
-          {problem.value && <span role="alert">{problem.value}</span>}
+          {problem.value && <Problem error={problem.value} />}
         </p>
       )}
       {shown && shown.damaged > 0 && (
@@ -145,36 +147,22 @@ function Search(): VNode {
 
 function Rows({ rows }: { rows: readonly AuditRow[] }): VNode {
   return (
-    <div class="scroll" role="group" aria-label="Calls on record" tabIndex={0}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Tool</th>
-            <th scope="col">Outcome</th>
-            <th scope="col" class="wide">
-              Guard
-            </th>
-            <th scope="col" class="wide">
-              By
-            </th>
-            <th scope="col" class="number">
-              Took
-            </th>
-            <th scope="col" class="number wide">
-              Answer
-            </th>
-            <th scope="col" class="when">
-              When
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row, at) => (
-            <Row key={`${row.time} ${at}`} row={row} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      label="Calls on record"
+      columns={[
+        ["Tool"],
+        ["Outcome"],
+        ["Guard", "wide"],
+        ["By", "wide"],
+        ["Took", "number"],
+        ["Answer", "number wide"],
+        ["When", "when"],
+      ]}
+    >
+      {rows.map((row, at) => (
+        <Row key={`${row.time} ${at}`} row={row} />
+      ))}
+    </Table>
   );
 }
 
@@ -254,9 +242,8 @@ const COLUMNS = [
 ];
 const MORE = ["outcome", "decided", "durationMs", "bytes", "arguments"];
 
-async function saveAll(kind: "jsonl" | "csv"): Promise<void> {
-  problem.value = undefined;
-  try {
+function saveAll(kind: "jsonl" | "csv"): Promise<void> {
+  return run(async () => {
     const { rows } = await ask("audit/search", { ...query.value, most: MOST_SAVED });
     const plain = rows.map((row) => {
       const { call: _, ...line } = row;
@@ -270,7 +257,5 @@ async function saveAll(kind: "jsonl" | "csv"): Promise<void> {
       });
     if (kind === "jsonl") save("plugboard-audit.jsonl", "application/jsonl", jsonLines(plain));
     else save("plugboard-audit.csv", "text/csv", csv(columns, plain.map(cells)));
-  } catch (error) {
-    problem.value = error instanceof GatewayError ? error.message : String(error);
-  }
+  });
 }

@@ -13,6 +13,7 @@ import { useAsked, Waiting } from "../parts/asked.tsx";
 import { Foreign } from "../parts/foreign.tsx";
 import { Result } from "../parts/result.tsx";
 import { size } from "../parts/size.ts";
+import { Table } from "../parts/table.tsx";
 import { Ago, took } from "../parts/time.tsx";
 import { linkTo } from "../route.ts";
 import { agents, calls, isOwner } from "../store.ts";
@@ -119,51 +120,37 @@ function Steps({ steps, ms = 0 }: { steps: readonly CallStep[]; ms?: number }): 
   return (
     <section aria-labelledby="steps">
       <h2 id="steps">Through the guard</h2>
-      <div class="scroll" role="group" aria-label="Stages" tabIndex={0}>
-        <table class="steps">
-          <thead>
-            <tr>
-              <th scope="col">Stage</th>
-              <th scope="col" class="number">
-                Began
-              </th>
-              <th scope="col" class="number">
-                Took
-              </th>
-              <th scope="col" class="wide">
-                <span class="unseen">As a bar</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {ordered.map((step, at) => (
-              <tr key={at}>
-                <th scope="row">
-                  {step.stage} <span class="quiet">{HALVES[step.half]}</span>
-                </th>
-                <td class="number">{fine(step.at)}</td>
-                <td class="number">{fine(step.ms)}</td>
-                <td class="wide" aria-label={`${fine(step.ms)} of ${fine(whole)}`}>
-                  <svg
-                    class="bar"
-                    viewBox="0 0 1000 10"
-                    preserveAspectRatio="none"
-                    aria-hidden="true"
-                  >
-                    <rect
-                      class={step.half === "call" ? "calls" : "guard"}
-                      x={(step.at / whole) * 1000}
-                      y={0}
-                      width={Math.max(4, (step.ms / whole) * 1000)}
-                      height={10}
-                    />
-                  </svg>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        label="Stages"
+        look="steps"
+        columns={[
+          ["Stage"],
+          ["Began", "number"],
+          ["Took", "number"],
+          [<span class="unseen">As a bar</span>, "wide"],
+        ]}
+      >
+        {ordered.map((step, at) => (
+          <tr key={at}>
+            <th scope="row">
+              {step.stage} <span class="quiet">{HALVES[step.half]}</span>
+            </th>
+            <td class="number">{fine(step.at)}</td>
+            <td class="number">{fine(step.ms)}</td>
+            <td class="wide" aria-label={`${fine(step.ms)} of ${fine(whole)}`}>
+              <svg class="bar" viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true">
+                <rect
+                  class={step.half === "call" ? "calls" : "guard"}
+                  x={(step.at / whole) * 1000}
+                  y={0}
+                  width={Math.max(4, (step.ms / whole) * 1000)}
+                  height={10}
+                />
+              </svg>
+            </td>
+          </tr>
+        ))}
+      </Table>
     </section>
   );
 }

@@ -3,6 +3,7 @@
 import type { VNode } from "preact";
 import type { Person } from "../../serve/gateway/page/wire.ts";
 import { Foreign } from "../parts/foreign.tsx";
+import { Table } from "../parts/table.tsx";
 import { Ago, took } from "../parts/time.tsx";
 import { gateway, isOwner, people } from "../store.ts";
 import { Applications } from "./applications.tsx";
@@ -41,54 +42,43 @@ function PeopleTable({
   return (
     <section>
       <h2>{title}</h2>
-      <div class="scroll" role="group" aria-label="Table" tabIndex={0}>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Program</th>
-              <th scope="col">Who</th>
-              <th scope="col">Agent</th>
-              {haveRequests && (
-                <th scope="col" class="number">
-                  Requests
-                </th>
-              )}
-              {haveCalls &&
-                ["Calls", "Failed", "p50", "p95"].map((figure) => (
-                  <th key={figure} scope="col" class="number">
-                    {figure}
-                  </th>
-                ))}
-              <th scope="col">{haveCalls ? "Since" : "Last seen"}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {all.map(({ name, who, agent, since, lastSeen = since, requests, calls }) => (
-              <tr key={`${name} ${who} ${agent} ${since}`}>
-                <th scope="row">
-                  <Foreign text={name === "" ? "a program without a name" : name} most={100} />
-                </th>
-                <td>
-                  <Foreign text={who} most={100} />
-                </td>
-                <td>{agent}</td>
-                {haveRequests && <td class="number">{requests?.toLocaleString()}</td>}
-                {haveCalls && (
-                  <>
-                    <td class="number">{calls?.total}</td>
-                    <td class="number">{calls?.failed}</td>
-                    <td class="number">{calls?.p50 === undefined ? "–" : took(calls.p50)}</td>
-                    <td class="number">{calls?.p95 === undefined ? "–" : took(calls.p95)}</td>
-                  </>
-                )}
-                <td>
-                  <Ago at={lastSeen} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        columns={[
+          ["Program"],
+          ["Who"],
+          ["Agent"],
+          haveRequests && ["Requests", "number"],
+          haveCalls && ["Calls", "number"],
+          haveCalls && ["Failed", "number"],
+          haveCalls && ["p50", "number"],
+          haveCalls && ["p95", "number"],
+          [haveCalls ? "Since" : "Last seen"],
+        ]}
+      >
+        {all.map(({ name, who, agent, since, lastSeen = since, requests, calls }) => (
+          <tr key={`${name} ${who} ${agent} ${since}`}>
+            <th scope="row">
+              <Foreign text={name === "" ? "a program without a name" : name} most={100} />
+            </th>
+            <td>
+              <Foreign text={who} most={100} />
+            </td>
+            <td>{agent}</td>
+            {haveRequests && <td class="number">{requests?.toLocaleString()}</td>}
+            {haveCalls && (
+              <>
+                <td class="number">{calls?.total}</td>
+                <td class="number">{calls?.failed}</td>
+                <td class="number">{calls?.p50 === undefined ? "–" : took(calls.p50)}</td>
+                <td class="number">{calls?.p95 === undefined ? "–" : took(calls.p95)}</td>
+              </>
+            )}
+            <td>
+              <Ago at={lastSeen} />
+            </td>
+          </tr>
+        ))}
+      </Table>
     </section>
   );
 }

@@ -5,6 +5,7 @@ import type { Minute } from "../../serve/gateway/page/wire.ts";
 import { ChangeButton } from "../parts/change.tsx";
 import { Foreign } from "../parts/foreign.tsx";
 import { State, urgency } from "../parts/state.tsx";
+import { Table } from "../parts/table.tsx";
 import { Ago, span } from "../parts/time.tsx";
 import { linkTo } from "../route.ts";
 import { lookAt } from "../stream.ts";
@@ -196,34 +197,23 @@ function Prompts(): VNode {
   return (
     <section aria-labelledby="prompts">
       <h2 id="prompts">In a prompt</h2>
-      <div class="scroll" role="group" aria-label="Table" tabIndex={0}>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Agent</th>
-              <th scope="col" class="number">
-                Tools
-              </th>
-              <th scope="col" class="number">
-                Tokens
-              </th>
-              <th scope="col" class="number">
-                Without search
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {[...agents.value.values()].map(({ id, prompt }) => (
-              <tr key={id}>
-                <th scope="row">{id}</th>
-                <td class="number">{prompt?.after.tools ?? "–"}</td>
-                <td class="number">{prompt?.after.tokens.toLocaleString() ?? "–"}</td>
-                <td class="number">{prompt?.before.tokens.toLocaleString() ?? "–"}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        columns={[
+          ["Agent"],
+          ["Tools", "number"],
+          ["Tokens", "number"],
+          ["Without search", "number"],
+        ]}
+      >
+        {[...agents.value.values()].map(({ id, prompt }) => (
+          <tr key={id}>
+            <th scope="row">{id}</th>
+            <td class="number">{prompt?.after.tools ?? "–"}</td>
+            <td class="number">{prompt?.after.tokens.toLocaleString() ?? "–"}</td>
+            <td class="number">{prompt?.before.tokens.toLocaleString() ?? "–"}</td>
+          </tr>
+        ))}
+      </Table>
       {[...agents.value.values()]
         .filter(({ isOpen }) => isOpen)
         .map(({ id }) => (

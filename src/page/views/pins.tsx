@@ -1,13 +1,12 @@
 // Pins: what servers say differently from what you approved, word by word.
 
-import { useSignal } from "@preact/signals";
 import { diffWordsWithSpace } from "diff";
 import type { VNode } from "preact";
-import { useEffect } from "preact/hooks";
-import type { ChangedDefinition, ChangedPart, ServerFacts } from "../../serve/gateway/page/wire.ts";
+import type { ChangedDefinition, ServerFacts } from "../../serve/gateway/page/wire.ts";
 import { visible } from "../../util/visible.ts";
 import { ask, GatewayError } from "../gateway.ts";
 import { Act } from "../parts/act.tsx";
+import { useAsked, Waiting } from "../parts/asked.tsx";
 import { Problem, useAttempt } from "../parts/attempt.tsx";
 import { ChangeButton } from "../parts/change.tsx";
 import { Foreign } from "../parts/foreign.tsx";
@@ -145,24 +144,13 @@ function Change({ change }: { change: ChangedDefinition }): VNode {
   );
 }
 
-type Found = { parts: ChangedPart[]; isCut: boolean } | GatewayError | undefined;
-
 function Parts({
   pin,
 }: {
   pin: Pick<ChangedDefinition, "server" | "key" | "tool" | "hash">;
 }): VNode {
-  const found = useSignal<Found>(undefined);
-  useEffect(() => {
-    void ask("pins/show", pin)
-      .catch((error: unknown) => error as GatewayError)
-      .then((answer) => {
-        found.value = answer;
-      });
-  }, [pin.hash]);
-  const shown = found.value;
-  if (shown === undefined) return <p class="quiet">Asking…</p>;
-  if (shown instanceof GatewayError) return <p role="alert">{shown.message}</p>;
+  const shown = useAsked("pins/show", pin).value;
+  if (shown === undefined || shown instanceof GatewayError) return <Waiting answer={shown} />;
   return (
     <>
       {shown.parts.map(({ path, before = "", after = "" }) => (

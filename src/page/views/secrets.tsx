@@ -5,7 +5,9 @@ import type { VNode } from "preact";
 import type { SecretFacts } from "../../serve/gateway/page/wire.ts";
 import { ask, GatewayError } from "../gateway.ts";
 import { useAsked, Waiting } from "../parts/asked.tsx";
+import { Problem, useAttempt } from "../parts/attempt.tsx";
 import { Foreign } from "../parts/foreign.tsx";
+import { Table } from "../parts/table.tsx";
 import { Ago } from "../parts/time.tsx";
 import { linkTo } from "../route.ts";
 import { isOwner } from "../store.ts";
@@ -34,27 +36,19 @@ function List(): VNode {
         </p>
       )}
       {shown && shown.secrets.length > 0 && (
-        <div class="scroll" role="group" aria-label="References" tabIndex={0}>
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Reference</th>
-                <th scope="col">Works</th>
-                <th scope="col" class="wide">
-                  Used by
-                </th>
-                <th scope="col">
-                  <span class="unseen">Test</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {shown.secrets.map((secret) => (
-                <Row key={`${secret.agent} ${secret.reference}`} secret={secret} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          label="References"
+          columns={[
+            ["Reference"],
+            ["Works"],
+            ["Used by", "wide"],
+            [<span class="unseen">Test</span>],
+          ]}
+        >
+          {shown.secrets.map((secret) => (
+            <Row key={`${secret.agent} ${secret.reference}`} secret={secret} />
+          ))}
+        </Table>
       )}
     </>
   );
@@ -62,22 +56,14 @@ function List(): VNode {
 
 function Row({ secret: given }: { secret: SecretFacts }): VNode {
   const tested = useSignal<SecretFacts | undefined>(undefined);
-  const isBusy = useSignal(false);
-  const problem = useSignal<string | undefined>(undefined);
+  const { isBusy, problem, run } = useAttempt();
   const newest = tested.value;
   const secret = newest !== undefined && at(newest) >= at(given) ? newest : given;
   const { agent, reference, users } = secret;
-  const test = async (): Promise<void> => {
-    if (isBusy.value) return;
-    isBusy.value = true;
-    problem.value = undefined;
-    try {
+  const test = (): Promise<void> =>
+    run(async () => {
       tested.value = await ask("secrets/test", { agent, reference });
-    } catch (error) {
-      problem.value = error instanceof GatewayError ? error.message : String(error);
-    }
-    isBusy.value = false;
-  };
+    });
   return (
     <tr>
       <th scope="row">
@@ -87,7 +73,7 @@ function Row({ secret: given }: { secret: SecretFacts }): VNode {
       </th>
       <td>
         <Health secret={secret} />
-        {problem.value && <span role="alert">{problem.value}</span>}
+        {problem.value && <Problem error={problem.value} />}
       </td>
       <td class="wide">
         {users.map(({ server, key }) => (

@@ -3,6 +3,7 @@
 import { useSignal } from "@preact/signals";
 import type { VNode } from "preact";
 import { State, urgency } from "../parts/state.tsx";
+import { Table } from "../parts/table.tsx";
 import { took } from "../parts/time.tsx";
 import { linkTo } from "../route.ts";
 import { isOwner, serverKey, servers } from "../store.ts";
@@ -37,57 +38,40 @@ export function Servers(): VNode {
         </p>
       )}
       {shown.length > 0 && (
-        <div class="scroll" role="group" aria-label="Table" tabIndex={0}>
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Server</th>
-                {agents.size > 1 && <th scope="col">Agent</th>}
-                <th scope="col">State</th>
-                <th scope="col" class="number">
-                  Tools
+        <Table
+          columns={[
+            ["Server"],
+            agents.size > 1 && ["Agent"],
+            ["State"],
+            ["Tools", "number"],
+            ["Tokens", "number"],
+            ["Calls", "number"],
+            ["Failed", "number"],
+            ["p50", "number"],
+            ["p95", "number"],
+          ]}
+        >
+          {shown.map((server) => {
+            const { agent, name, state, perUser, tools, promptTokens, calls } = server;
+            return (
+              <tr key={serverKey(server)}>
+                <th scope="row">
+                  <a href={linkTo("servers", serverKey(server))}>{name}</a>
                 </th>
-                <th scope="col" class="number">
-                  Tokens
-                </th>
-                <th scope="col" class="number">
-                  Calls
-                </th>
-                <th scope="col" class="number">
-                  Failed
-                </th>
-                <th scope="col" class="number">
-                  p50
-                </th>
-                <th scope="col" class="number">
-                  p95
-                </th>
+                {agents.size > 1 && <td>{agent}</td>}
+                <td>
+                  <State state={state} perUser={perUser} />
+                </td>
+                <td class="number">{tools}</td>
+                <td class="number">{promptTokens.toLocaleString()}</td>
+                <td class="number">{calls.total}</td>
+                <td class="number">{calls.failed}</td>
+                <td class="number">{calls.p50 === undefined ? "–" : took(calls.p50)}</td>
+                <td class="number">{calls.p95 === undefined ? "–" : took(calls.p95)}</td>
               </tr>
-            </thead>
-            <tbody>
-              {shown.map((server) => {
-                const { agent, name, state, perUser, tools, promptTokens, calls } = server;
-                return (
-                  <tr key={serverKey(server)}>
-                    <th scope="row">
-                      <a href={linkTo("servers", serverKey(server))}>{name}</a>
-                    </th>
-                    {agents.size > 1 && <td>{agent}</td>}
-                    <td>
-                      <State state={state} perUser={perUser} />
-                    </td>
-                    <td class="number">{tools}</td>
-                    <td class="number">{promptTokens.toLocaleString()}</td>
-                    <td class="number">{calls.total}</td>
-                    <td class="number">{calls.failed}</td>
-                    <td class="number">{calls.p50 === undefined ? "–" : took(calls.p50)}</td>
-                    <td class="number">{calls.p95 === undefined ? "–" : took(calls.p95)}</td>
-                  </tr>
-                );
-              })}
-            </tbody>
-          </table>
-        </div>
+            );
+          })}
+        </Table>
       )}
     </>
   );

@@ -4,10 +4,12 @@ import { useSignal } from "@preact/signals";
 import type { VNode } from "preact";
 import { useEffect, useId } from "preact/hooks";
 import type { NewTokenFacts, PageRequests, TokenFacts } from "../../serve/gateway/page/wire.ts";
-import { ask, GatewayError } from "../gateway.ts";
+import { ask } from "../gateway.ts";
 import { Act } from "../parts/act.tsx";
+import { Problem, useAttempt } from "../parts/attempt.tsx";
 import { Copyable } from "../parts/copy.tsx";
 import { Foreign } from "../parts/foreign.tsx";
+import { Table } from "../parts/table.tsx";
 import { Ago } from "../parts/time.tsx";
 
 /** Others make and use tokens too. */
@@ -95,42 +97,30 @@ function TokenTable({
   onChange: () => void;
 }): VNode {
   return (
-    <div class="scroll" role="group" aria-label="Table" tabIndex={0}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Token</th>
-            <th scope="col">Agents</th>
-            <th scope="col">May see and do</th>
-            <th scope="col">Ends</th>
-            <th scope="col">Last used</th>
-            <th scope="col">Revoke</th>
-          </tr>
-        </thead>
-        <tbody>
-          {tokens.map((token) => (
-            <tr key={token.id}>
-              <th scope="row">
-                <Foreign text={token.name} most={100} />
-              </th>
-              <td>{token.agents?.join(", ") ?? "all"}</td>
-              <td>
-                {token.limits.length === 0 ? (
-                  "what the configuration allows"
-                ) : (
-                  <Foreign text={token.limits.join(", ")} most={500} />
-                )}
-              </td>
-              <td>{token.expiresAt === undefined ? "–" : <Ago at={token.expiresAt} />}</td>
-              <td>{token.lastUsedAt === undefined ? "never" : <Ago at={token.lastUsedAt} />}</td>
-              <td>
-                <Revoke token={token} onChange={onChange} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      columns={[["Token"], ["Agents"], ["May see and do"], ["Ends"], ["Last used"], ["Revoke"]]}
+    >
+      {tokens.map((token) => (
+        <tr key={token.id}>
+          <th scope="row">
+            <Foreign text={token.name} most={100} />
+          </th>
+          <td>{token.agents?.join(", ") ?? "all"}</td>
+          <td>
+            {token.limits.length === 0 ? (
+              "what the configuration allows"
+            ) : (
+              <Foreign text={token.limits.join(", ")} most={500} />
+            )}
+          </td>
+          <td>{token.expiresAt === undefined ? "–" : <Ago at={token.expiresAt} />}</td>
+          <td>{token.lastUsedAt === undefined ? "never" : <Ago at={token.lastUsedAt} />}</td>
+          <td>
+            <Revoke token={token} onChange={onChange} />
+          </td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 
@@ -186,7 +176,7 @@ function NewToken({
   onLeave: () => void;
 }): VNode {
   const id = useId();
-  const problem = useSignal<GatewayError | undefined>(undefined);
+  const { problem, run } = useAttempt();
   const make = async (form: FormData): Promise<void> => {
     const text = (key: string): string => {
       const given = form.get(key);
@@ -197,22 +187,15 @@ function NewToken({
     const [, approval] = APPROVALS[Number(text("approval"))] ?? APPROVALS[0];
     const expires = Number(text("life"));
     const chosen = form.getAll("agent").filter((each) => typeof each === "string");
-    problem.value = undefined;
-    try {
-      onMade(
-        await ask("tokens/add", {
-          name: text("name"),
-          ...(chosen.length > 0 && { agents: chosen }),
-          ...(allow.length > 0 && { allow }),
-          ...(deny.length > 0 && { deny }),
-          ...(approval && { approval }),
-          ...(expires > 0 && { expires }),
-        }),
-      );
-    } catch (error) {
-      if (!(error instanceof GatewayError)) throw error;
-      problem.value = error;
-    }
+    const given = {
+      name: text("name"),
+      ...(chosen.length > 0 && { agents: chosen }),
+      ...(allow.length > 0 && { allow }),
+      ...(deny.length > 0 && { deny }),
+      ...(approval && { approval }),
+      ...(expires > 0 && { expires }),
+    };
+    await run(async () => onMade(await ask("tokens/add", given)));
   };
   return (
     <form
@@ -292,12 +275,7 @@ function NewToken({
         <button type="button" onClick={onLeave}>
           Cancel
         </button>
-        {problem.value && (
-          <span role="alert" class="problem">
-            {problem.value.message}
-            {problem.value.hint && <small>{problem.value.hint}</small>}
-          </span>
-        )}
+        {problem.value && <Problem error={problem.value} />}
       </p>
     </form>
   );

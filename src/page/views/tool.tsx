@@ -4,6 +4,7 @@ import { useSignal } from "@preact/signals";
 import type { VNode } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
 import type { PageCallEvents, ToolDetails } from "../../serve/gateway/page/wire.ts";
+import { shellQuoted } from "../../util/text.ts";
 import { escapedJsonLines } from "../../util/visible.ts";
 import { Form, JsonInput } from "../form/form.tsx";
 import { ask, GatewayError } from "../gateway.ts";
@@ -262,11 +263,7 @@ function Asked({ state }: { state: Extract<RunState, { kind: "running" }> }): VN
 
 /** What you would type in a shell. */
 function commandFor(tool: ToolDetails, args: Record<string, unknown>): string {
-  const agent = tool.agent === "default" ? "" : ` --agent ${quoted(tool.agent)}`;
-  const given = Object.keys(args).length === 0 ? "" : ` ${quoted(JSON.stringify(args))}`;
-  return `plugboard call ${quoted(tool.canonical)}${given}${agent}`;
-}
-
-function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+  const agent = tool.agent === "default" ? "" : ` --agent ${shellQuoted(tool.agent)}`;
+  const given = Object.keys(args).length === 0 ? "" : ` ${shellQuoted(JSON.stringify(args))}`;
+  return `plugboard call ${shellQuoted(tool.canonical)}${given}${agent}`;
 }

@@ -4,8 +4,10 @@ import { signal, useSignalEffect } from "@preact/signals";
 import type { VNode } from "preact";
 import { type PageRequests, type ToolFacts, TOOLS_A_PAGE } from "../../serve/gateway/page/wire.ts";
 import { ask, GatewayError } from "../gateway.ts";
+import { Waiting } from "../parts/asked.tsx";
 import { ChangeButton } from "../parts/change.tsx";
 import { Foreign } from "../parts/foreign.tsx";
+import { Table } from "../parts/table.tsx";
 import { linkTo } from "../route.ts";
 import { agents, isOwner, servers } from "../store.ts";
 
@@ -51,13 +53,8 @@ export function Tools(): VNode {
         />
       </label>
       <Filters />
-      {shown === undefined ? (
-        <p class="quiet">Asking…</p>
-      ) : shown instanceof GatewayError ? (
-        <p role="alert">{shown.message}</p>
-      ) : (
-        <ToolTable {...shown} />
-      )}
+      <Waiting answer={shown} />
+      {shown && !(shown instanceof GatewayError) && <ToolTable {...shown} />}
     </>
   );
 }
@@ -88,46 +85,35 @@ function ToolTable({ total, tools }: { total: number; tools: readonly ToolFacts[
             ? `${total} tools`
             : `${from.value + 1} to ${last} of ${total} tools`}
       </p>
-      <div class="scroll" role="group" aria-label="Table" tabIndex={0}>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Tool</th>
-              {hasAgents && <th scope="col">Agent</th>}
-              <th scope="col" class="wide">
-                What it does
-              </th>
-              <th scope="col" class="wide">
-                Its server says
-              </th>
-              <th scope="col">A call</th>
-              <th scope="col" class="number">
-                Tokens
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {tools.map((tool) => (
-              <tr key={`${tool.agent} ${tool.name}`}>
-                <th scope="row">
-                  <a href={linkTo("tools", `${tool.agent}/${tool.canonical}`)}>
-                    <Foreign text={tool.canonical} most={120} />
-                  </a>
-                </th>
-                {hasAgents && <td>{tool.agent}</td>}
-                <td class="wide">
-                  <Foreign text={tool.summary} most={200} />
-                </td>
-                <td class="wide">{effectOf(tool)}</td>
-                <td>
-                  <Verdict tool={tool} />
-                </td>
-                <td class="number">{tool.tokens.toLocaleString()}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        columns={[
+          ["Tool"],
+          hasAgents && ["Agent"],
+          ["What it does", "wide"],
+          ["Its server says", "wide"],
+          ["A call"],
+          ["Tokens", "number"],
+        ]}
+      >
+        {tools.map((tool) => (
+          <tr key={`${tool.agent} ${tool.name}`}>
+            <th scope="row">
+              <a href={linkTo("tools", `${tool.agent}/${tool.canonical}`)}>
+                <Foreign text={tool.canonical} most={120} />
+              </a>
+            </th>
+            {hasAgents && <td>{tool.agent}</td>}
+            <td class="wide">
+              <Foreign text={tool.summary} most={200} />
+            </td>
+            <td class="wide">{effectOf(tool)}</td>
+            <td>
+              <Verdict tool={tool} />
+            </td>
+            <td class="number">{tool.tokens.toLocaleString()}</td>
+          </tr>
+        ))}
+      </Table>
       {total > tools.length && query.value === "" && (
         <p class="actions">
           <button
