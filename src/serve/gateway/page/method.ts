@@ -25,6 +25,9 @@ export const LONGEST_TOOL = 2000;
 /** What somebody searches for. */
 export const WORDS = z.string().max(LONGEST_NAME);
 
+export const NOTHING = z.strictObject({});
+export const ONE_SERVER = z.strictObject({ agent: NAME, server: NAME });
+
 /** Throws INVALID_ARGUMENTS. */
 export function checked<Input>(shape: z.ZodType<Input>, body: JsonObject): Input {
   const read = shape.safeParse(body);

@@ -11,29 +11,28 @@ import { oneLine } from "../../../util/text.ts";
 import type { ServerHistory } from "../monitoring/server-history.ts";
 import type { ServedAgent } from "../agents.ts";
 import type { AuditSearch } from "./audit.ts";
-import type { Changes } from "./changes.ts";
 import type { Decisions } from "./decisions.ts";
 import { approvalMethods } from "./methods/approvals.ts";
-import { callMethods } from "./methods/calls.ts";
-import { changeMethods } from "./methods/changes.ts";
-import type { PageConfiguration } from "./configuration.ts";
 import { checked, type Method, type Methods } from "./method.ts";
-import { configurationMethods, requireConfiguration } from "./methods/configuration.ts";
+import {
+  configurationMethods,
+  type ConfigurationMethodsOptions,
+  requireConfiguration,
+} from "./methods/configuration.ts";
 import { pinMethods } from "./methods/pins.ts";
 import { recordMethods } from "./methods/records.ts";
 import { serverMethods } from "./methods/servers.ts";
-import { applicationMethods } from "./methods/applications.ts";
 import { tokenMethods, type TokenMethodsOptions } from "./methods/tokens.ts";
 import { toolMethods } from "./methods/tools.ts";
 import type { Visitor } from "./visitors.ts";
 import type { WatchedCalls } from "./watched-calls.ts";
-import type { ApplicationFacts, PageRequests, UploadFacts } from "./wire.ts";
+import type { PageRequests, UploadFacts } from "./wire.ts";
 
 type PageAgent = Pick<ServedAgent, "id" | "board" | "isSignedInTo" | "ownersBoard">;
 
 type OwnersBoard = Awaited<ReturnType<ServedAgent["ownersBoard"]>>;
 
-export interface PageMethodsOptions {
+export interface PageMethodsOptions extends ConfigurationMethodsOptions {
   state: Pick<SharedState, "pending" | "pins" | "limits" | "approvals" | "tokens">;
   /** The agents whose boards are open. */
   agents: () => readonly PageAgent[];
@@ -42,14 +41,10 @@ export interface PageMethodsOptions {
   calls: Pick<WatchedCalls, "show">;
   audit: Pick<AuditSearch, "find">;
   history: Pick<ServerHistory, "of">;
-  changes: Changes;
-  configuration?: PageConfiguration | undefined;
   decisions: Pick<Decisions, "record">;
   clock: Clock;
   /** What clients call the gateway, and the agents that it has. */
   clients: Pick<TokenMethodsOptions, "url" | "agentIds">;
-  /** The applications of this machine. Absent: this gateway does not look for them. */
-  applications?: () => Promise<ApplicationFacts[]>;
 }
 
 /** Of one viewer, in a minute. */
@@ -61,7 +56,7 @@ export class PageMethods {
 
   constructor(options: PageMethodsOptions) {
     this.#options = options;
-    const { state, agents, changes, decisions, clock, clients, applications } = options;
+    const { state, agents, decisions, clock, clients } = options;
     const boardOf = (agent: string): Board => this.boardOf(agent);
     this.#methods = {
       ...toolMethods({ agents, boardOf, pins: state.pins }),
@@ -82,12 +77,9 @@ export class PageMethods {
         },
         decisions,
       ),
-      ...recordMethods({ audit: options.audit, agents, boardOf }),
-      ...callMethods(options.calls),
-      ...changeMethods(changes),
+      ...recordMethods({ audit: options.audit, calls: options.calls, agents, boardOf }),
       ...tokenMethods({ tokens: state.tokens, decisions, clock, ...clients }),
-      ...applicationMethods(applications),
-      ...configurationMethods(options.configuration),
+      ...configurationMethods(options),
     };
   }
 

@@ -167,7 +167,7 @@ export interface ChangedDefinition {
 }
 
 /** One part of a definition, as it was approved and as it is. */
-export interface ChangedPart {
+interface ChangedPart {
   path: string;
   before?: string;
   after?: string;

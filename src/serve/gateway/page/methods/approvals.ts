@@ -4,7 +4,7 @@ import { z } from "zod";
 import { PlugboardError } from "../../../../core/types/errors.ts";
 import type { PendingApproval, SharedState } from "../../../../core/types/shared-state.ts";
 import type { Decisions } from "../decisions.ts";
-import { LONGEST_TOOL, type Methods, NAME } from "../method.ts";
+import { LONGEST_TOOL, type Methods, NAME, NOTHING } from "../method.ts";
 
 const WORDS = { once: "allow one call", always: "always allow", refuse: "refuse one call" };
 
@@ -43,7 +43,7 @@ export function approvalMethods(
     },
     "approvals/lasting": {
       isForViewers: true,
-      takes: z.strictObject({}),
+      takes: NOTHING,
       run: async (_, { role }) => {
         const all = await approvals.list();
         if (role === "owner") return { approvals: all };

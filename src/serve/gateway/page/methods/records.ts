@@ -1,10 +1,14 @@
-// The audit, the state of references to secrets, and what each server adds to a prompt.
+// The audit, the calls that are kept while a page is open, the state of references to secrets, and what each server adds to a
+// prompt.
 
 import { z } from "zod";
 import { planPrompt } from "../../../../core/board/prompt-plan.ts";
 import type { Board } from "../../../../core/types/board.ts";
+import { PlugboardError } from "../../../../core/types/errors.ts";
 import type { AuditSearch } from "../audit.ts";
-import { type Methods, NAME, WORDS } from "../method.ts";
+import { callFor } from "../live.ts";
+import { type Methods, NAME, NOTHING, WORDS } from "../method.ts";
+import type { WatchedCalls } from "../watched-calls.ts";
 import { AUDIT_PAGE } from "../wire.ts";
 
 /** Lines of the audit: how far back a page can go, and how many are saved at once. */
@@ -14,6 +18,7 @@ const LONGEST_REFERENCE = 2000;
 
 export interface RecordMethodsOptions {
   audit: Pick<AuditSearch, "find">;
+  calls: Pick<WatchedCalls, "show">;
   /** The agents whose boards are open. */
   agents: () => readonly { id: string; board: Board }[];
   boardOf: (agent: string) => Board;
@@ -21,10 +26,11 @@ export interface RecordMethodsOptions {
 
 export function recordMethods({
   audit,
+  calls,
   agents,
   boardOf,
 }: RecordMethodsOptions): Methods<
-  "audit/search" | "secrets/list" | "secrets/test" | "prompts/show"
+  "audit/search" | "calls/show" | "secrets/list" | "secrets/test" | "prompts/show"
 > {
   return {
     "audit/search": {
@@ -43,8 +49,18 @@ export function recordMethods({
       run: ({ from = 0, most = AUDIT_PAGE, ...query }, visitor) =>
         audit.find({ ...query, from, most }, visitor),
     },
+    "calls/show": {
+      isForViewers: true,
+      takes: z.strictObject({ id: NAME }),
+      run: async ({ id }, { role }) => {
+        const call = calls.show(id);
+        if (call === undefined) throw goneCall();
+        const { facts, steps } = call;
+        return role === "owner" ? call : { facts: callFor(role, facts), steps };
+      },
+    },
     "secrets/list": {
-      takes: z.strictObject({}),
+      takes: NOTHING,
       run: async () => ({
         secrets: agents().flatMap(({ id, board }) =>
           board.secrets.list().map((use) => ({ agent: id, ...use })),
@@ -64,6 +80,12 @@ export function recordMethods({
       run: async ({ agent }) => ({ servers: savingsOf(boardOf(agent)) }),
     },
   };
+}
+
+function goneCall(): PlugboardError {
+  return new PlugboardError("INVALID_ARGUMENTS", "nothing is kept of this call any more", {
+    hint: "the last calls are kept while a page is open; the audit has all of them",
+  });
 }
 
 /** Those that take the most; each takes a plan of its own. */

@@ -1,12 +1,11 @@
 // What the page does with a server as it is configured.
 
-import { z } from "zod";
 import type { SignOutOutcome } from "../../../../core/types/authorization.ts";
 import type { Board } from "../../../../core/types/board.ts";
 import type { ServerHistory } from "../../monitoring/server-history.ts";
 import { PlugboardError } from "../../../../core/types/errors.ts";
 import type { Decisions } from "../decisions.ts";
-import { type Methods, NAME } from "../method.ts";
+import { type Methods, ONE_SERVER } from "../method.ts";
 import type { Visitor } from "../visitors.ts";
 import { showServer } from "../one-server.ts";
 
@@ -34,12 +33,12 @@ export function serverMethods(
   return {
     "servers/show": {
       isForViewers: true,
-      takes: z.strictObject({ agent: NAME, server: NAME }),
+      takes: ONE_SERVER,
       run: ({ agent, server }, { role }) =>
         showServer(server, role, { agent, board: boardOf(agent), history }),
     },
     "servers/signIn": {
-      takes: z.strictObject({ agent: NAME, server: NAME }),
+      takes: ONE_SERVER,
       run: async ({ agent, server }, visitor) => {
         const url =
           own.signIn(agent, server, visitor) ?? (await pageToSignIn(boardOf(agent), server));
@@ -48,7 +47,7 @@ export function serverMethods(
       },
     },
     "servers/signOut": {
-      takes: z.strictObject({ agent: NAME, server: NAME }),
+      takes: ONE_SERVER,
       run: async ({ agent, server }, visitor) => {
         const outcome = await (own.signOut(agent, server, visitor) ??
           boardOf(agent).signOut(server));
@@ -57,7 +56,7 @@ export function serverMethods(
       },
     },
     "servers/restart": {
-      takes: z.strictObject({ agent: NAME, server: NAME }),
+      takes: ONE_SERVER,
       run: async ({ agent, server }, visitor) => {
         const { state } = await boardOf(agent).restart(server);
         await decisions.record(visitor, { decided: `start ${server} again`, agent, server });
@@ -65,7 +64,7 @@ export function serverMethods(
       },
     },
     "servers/stop": {
-      takes: z.strictObject({ agent: NAME, server: NAME }),
+      takes: ONE_SERVER,
       run: async ({ agent, server }, visitor) => {
         const { state } = await boardOf(agent).stop(server);
         await decisions.record(visitor, { decided: `stop ${server}`, agent, server });

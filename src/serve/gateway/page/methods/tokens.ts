@@ -14,7 +14,7 @@ import { clientEntries } from "../../access/client-entries.ts";
 import { endpointOf, limitsOf, policyOf, seesContent } from "../../access/token-terms.ts";
 import type { Decisions } from "../decisions.ts";
 import type { TokenFacts } from "../wire.ts";
-import { type Methods, NAME } from "../method.ts";
+import { type Methods, NAME, NOTHING } from "../method.ts";
 
 export interface TokenMethodsOptions {
   tokens: TokenStore;
@@ -40,7 +40,7 @@ export function tokenMethods({
 }: TokenMethodsOptions): Methods<"tokens/list" | "tokens/add" | "tokens/revoke"> {
   return {
     "tokens/list": {
-      takes: z.strictObject({}),
+      takes: NOTHING,
       run: async () => ({ tokens: (await tokens.list()).map(tokenFacts), agents: [...agentIds] }),
     },
     "tokens/add": {
