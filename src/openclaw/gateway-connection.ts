@@ -4,7 +4,13 @@
 import { randomUUID } from "node:crypto";
 import { Agent, buildConnector, WebSocket } from "undici";
 import { type ErrorCode, PlugboardError } from "../core/types/errors.ts";
-import { isJsonObject, type JsonObject, tryParseJson, valueIn } from "../core/types/json.ts";
+import {
+  isJsonObject,
+  type JsonObject,
+  textsIn,
+  tryParseJson,
+  valueIn,
+} from "../core/types/json.ts";
 import type { Clock } from "../util/clock.ts";
 import { deferred, type Deferred } from "../util/deferred.ts";
 import { errorCode } from "../util/error-code.ts";
@@ -314,18 +320,14 @@ function readHello(payload: unknown, url: string): GatewayHello {
   return {
     id: isPath(directory) ? directory : url,
     version: typeof version === "string" ? oneLine(version, 40) : "unknown",
-    scopes: texts(valueIn(payload, ["auth", "scopes"])),
-    methods: texts(valueIn(payload, ["features", "methods"])),
+    scopes: textsIn(valueIn(payload, ["auth", "scopes"])),
+    methods: textsIn(valueIn(payload, ["features", "methods"])),
   };
 }
 
 /** It goes into the records of slots, which are not read if they are too large. */
 function isPath(value: unknown): value is string {
   return typeof value === "string" && value !== "" && value.length <= LONGEST_PATH;
-}
-
-function texts(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
 }
 
 function messageIn(answer: JsonObject): string {

@@ -2,7 +2,7 @@
 // stays: a person may have switched servers of their own for this session.
 
 import { PlugboardError } from "../core/types/errors.ts";
-import { isJsonObject, type JsonObject, valueIn } from "../core/types/json.ts";
+import { isJsonObject, type JsonObject, objectIn, valueIn } from "../core/types/json.ts";
 import type { GatewayClient } from "./gateway-client.ts";
 import type { GatewayAnswer } from "./gateway-connection.ts";
 import { SHARED_ENTRY } from "./slots.ts";
@@ -121,7 +121,7 @@ async function change(
     // A patch would make the session.
     if (session === undefined && missing === "leave") return undefined;
     const { mcpServers, mcpToolsDeny, ...others } = session?.overrides ?? {};
-    const next = edit({ servers: objectOr(mcpServers), denied: objectOr(mcpToolsDeny) });
+    const next = edit({ servers: objectIn(mcpServers), denied: objectIn(mcpToolsDeny) });
     if (next === undefined) return session?.key;
     const overrides = {
       ...others,
@@ -140,10 +140,6 @@ async function change(
     const full = valueIn(resultOf(answer), ["key"]);
     return typeof full === "string" ? full : key;
   }
-}
-
-function objectOr(value: unknown): JsonObject {
-  return isJsonObject(value) ? value : {};
 }
 
 function resultOf(answer: GatewayAnswer): JsonObject {

@@ -2,6 +2,7 @@
 
 import { fileURLToPath } from "node:url";
 import { DEFAULT_PORT } from "../types/gateway-settings.ts";
+import { textsIn } from "../types/json.ts";
 
 /** The command as npm installs it, and the file behind it. */
 const NAMES = /^(?:plugboard(?:\.(?:cmd|exe|ps1))?|plugboard@[\w.^~-]+)$/i;
@@ -31,9 +32,8 @@ export function isBoard(
 /** Whether a command line starts a board. */
 export function isOwnServer(command: unknown, args: unknown): boolean {
   if (typeof command !== "string") return false;
-  const given = Array.isArray(args) ? args.filter((arg) => typeof arg === "string") : [];
   // A shell takes a whole command line as one word.
-  const words = [command, ...given].flatMap((word) => [
+  const words = [command, ...textsIn(args)].flatMap((word) => [
     word,
     ...word.split(/\s+/).slice(0, MOST_WORDS),
   ]);

@@ -1,6 +1,7 @@
 // Which secrets a configuration refers to, and whether there is a provider for each of them.
 
 import type { AgentConfig } from "../types/agent-config.ts";
+import { valueIn } from "../types/json.ts";
 import type { SecretReference } from "../types/secret-provider.ts";
 import { atValue, formatPath, type Issue, type KeyPath, throwIfAny } from "./issue.ts";
 import { mentionsSecret } from "../types/secret-reference.ts";
@@ -23,8 +24,8 @@ export interface PlacedText {
  * `given` are the names of providers of a program's own.
  */
 export function unknownProviders(content: unknown, given: readonly string[]): Issue[] {
-  const agents = valueAt(content, ["agents"]);
-  const list = valueAt(agents, ["list"]);
+  const agents = valueIn(content, ["agents"]);
+  const list = valueIn(agents, ["list"]);
   const layers: KeyPath[] = [
     ["agents", "defaults"],
     ...(Array.isArray(list) ? [...list.keys()].map((at) => ["agents", "list", at]) : []),
@@ -33,7 +34,7 @@ export function unknownProviders(content: unknown, given: readonly string[]): Is
     ...layers.map((layer) => [...layer, "mcp", "servers"]),
     ["models", "providers"],
   ];
-  return blocks.flatMap((block) => providerIssues(valueAt(content, block), block, given));
+  return blocks.flatMap((block) => providerIssues(valueIn(content, block), block, given));
 }
 
 /** Throws CONFIG_INVALID if a board would need a provider that it does not have. */
@@ -96,11 +97,4 @@ function stringsIn(value: unknown, path: KeyPath): { text: string; path: KeyPath
   return keys.flatMap((key) =>
     stringsIn((value as Record<string | number, unknown>)[key], [...path, key]),
   );
-}
-
-function valueAt(value: unknown, path: KeyPath): unknown {
-  return path.reduce<unknown>((found, key) => {
-    if (typeof found !== "object" || found === null || !Object.hasOwn(found, key)) return undefined;
-    return (found as Record<string | number, unknown>)[key];
-  }, value);
 }

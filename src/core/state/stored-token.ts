@@ -3,7 +3,7 @@
 import { hash as hashOnce, timingSafeEqual } from "node:crypto";
 import type { TokenPolicy } from "../types/caller.ts";
 import { PlugboardError } from "../types/errors.ts";
-import { isJsonObject, type JsonObject } from "../types/json.ts";
+import { isJsonObject, isTexts, type JsonObject } from "../types/json.ts";
 import { DEFAULT_TOKEN, type GatewayToken } from "../types/shared-state.ts";
 import { closest } from "../../util/closest.ts";
 import { oneLine } from "../../util/text.ts";
@@ -128,10 +128,6 @@ function isToolPolicy({ allow = [], deny = [], approval = "never" }: JsonObject)
   return (
     isTexts(allow) && isTexts(deny) && ["never", "ask", "destructive"].includes(String(approval))
   );
-}
-
-function isTexts(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every((each) => typeof each === "string");
 }
 
 function isRate(value: unknown): boolean {

@@ -1,7 +1,7 @@
 // The form that a server asks a person to fill in. Reads its fields from the flat JSON Schema that MCP allows,
 // and checks values against them.
 
-import { isJsonObject, type JsonObject } from "./json.ts";
+import { isJsonObject, isTexts, type JsonObject } from "./json.ts";
 
 export type FieldValue = string | number | boolean | string[];
 
@@ -187,10 +187,7 @@ function isFormat(format: unknown): format is TextFormat {
 }
 
 function isFieldValue(value: unknown): value is FieldValue {
-  return (
-    ["string", "number", "boolean"].includes(typeof value) ||
-    (Array.isArray(value) && value.every((each) => typeof each === "string"))
-  );
+  return ["string", "number", "boolean"].includes(typeof value) || isTexts(value);
 }
 
 function isOption(options: readonly FieldOption[], value: unknown): boolean {

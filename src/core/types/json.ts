@@ -15,10 +15,24 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** An empty object for anything else than an object. */
+export function objectIn(value: unknown): JsonObject {
+  return isJsonObject(value) ? value : {};
+}
+
+export function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === "string");
+}
+
+/** The texts of a list. None for anything else than a list. */
+export function textsIn(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
+}
+
 /** What is at a path of keys in nested objects. Undefined if there is nothing. */
 export function valueIn(value: unknown, path: readonly (string | number)[]): unknown {
   return path.reduce<unknown>((node, key) => {
     if (Array.isArray(node)) return typeof key === "number" ? (node[key] as unknown) : undefined;
-    return isJsonObject(node) ? node[key] : undefined;
+    return isJsonObject(node) && Object.hasOwn(node, key) ? node[key] : undefined;
   }, value);
 }

@@ -1,13 +1,26 @@
-// `x-mcp-header`: parameters that a tool of 2026-07-28 wants mirrored as HTTP headers, so that proxies between
-// client and server can route by them without reading the body.
+// What a request of 2026-07-28 repeats in HTTP headers, so that proxies between client and server can route by it without
+// reading the body: the name of what it is about, and the parameters that a tool marks with `x-mcp-header`.
 
-import { isJsonObject, type JsonObject } from "./json.ts";
+import { isJsonObject, type JsonObject, valueIn } from "./json.ts";
 
 const KEY = "x-mcp-header";
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 /** The values of these are data, even where they look like a schema. */
 const SKIPPED = new Set([KEY, "enum", "const", "default", "examples"]);
 const TYPES = new Set<unknown>(["string", "integer", "boolean"]);
+
+const NAMED_BY: ReadonlyMap<string, string> = new Map([
+  ["tools/call", "name"],
+  ["prompts/get", "name"],
+  ["resources/read", "uri"],
+]);
+
+/** What `Mcp-Name` repeats: the tool, the prompt or the URI that a request names. */
+export function nameIn(method: string, params: JsonObject): string | undefined {
+  const key = NAMED_BY.get(method);
+  const name = key === undefined ? undefined : params[key];
+  return typeof name === "string" ? name : undefined;
+}
 
 export interface ParamHeader {
   /** The property names that lead from the arguments to the value. */
@@ -72,19 +85,10 @@ export function paramHeaders(
 ): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const { path, header } of declared) {
-    const text = asText(valueAt(args, path));
+    const text = asText(valueIn(args, path));
     if (text !== undefined) headers[`mcp-param-${header.toLowerCase()}`] = headerValue(text);
   }
   return headers;
-}
-
-function valueAt(args: JsonObject, path: readonly string[]): unknown {
-  let value: unknown = args;
-  for (const step of path) {
-    if (!isJsonObject(value) || !Object.hasOwn(value, step)) return undefined;
-    value = value[step];
-  }
-  return value;
 }
 
 function asText(value: unknown): string | undefined {

@@ -5,6 +5,7 @@ import { randomBytes } from "node:crypto";
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { readJsonFile, writeJsonFile } from "../../core/state/json-file.ts";
+import { textsIn, valueIn } from "../../core/types/json.ts";
 import { withLock } from "../../core/state/lock.ts";
 import { ownerName, ownerState } from "../../core/state/process-owner.ts";
 import type { Clock } from "../../util/clock.ts";
@@ -121,7 +122,7 @@ export async function removeUnusedBundles(store: BundleStore, file: string): Pro
     const claimed = await claimedBundles(parent, names);
     for (const name of names.filter((each) => BUNDLE.test(each))) {
       const uses = join(parent, `${name}${USES}`);
-      const before = filesIn(await readJsonFile(uses, LARGEST_USES));
+      const before = textsIn(valueIn(await readJsonFile(uses, LARGEST_USES), ["files"]));
       const others = before.filter((each) => each !== file);
       const isUsed = await Promise.all(others.map((each) => mentions(each, name)));
       const now = others.filter((_, index) => isUsed[index]);
@@ -200,10 +201,4 @@ async function mentions(file: string, name: string): Promise<boolean> {
   } catch {
     return true;
   }
-}
-
-function filesIn(value: unknown): string[] {
-  if (typeof value !== "object" || value === null || !("files" in value)) return [];
-  const { files } = value;
-  return Array.isArray(files) ? files.filter((each) => typeof each === "string") : [];
 }

@@ -4,14 +4,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { homedir } from "node:os";
+import { isJsonObject } from "../../core/types/json.ts";
 import { oneLine } from "../../util/text.ts";
 import manifest from "./package.json" with { type: "json" };
-import {
-  type Connection,
-  type HttpConnection,
-  isRecord,
-  type StdioConnection,
-} from "./settings.ts";
+import type { Connection, HttpConnection, StdioConnection } from "./settings.ts";
 
 const PROTOCOL = "2026-07-28";
 const META = "io.modelcontextprotocol/";
@@ -142,7 +138,7 @@ async function askUrl(
   }
   const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");
   const messages = (isStream ? eventsIn(body) : [body]).map(parse);
-  const answer = messages.find((each) => isRecord(each) && each["id"] === message.id);
+  const answer = messages.find((each) => isJsonObject(each) && each["id"] === message.id);
   if (answer !== undefined) return answer;
   throw new BoardProblem(
     `${new URL(url).host} answers with status ${response.status} and no MCP message`,
@@ -152,7 +148,7 @@ async function askUrl(
 
 function unreachable(url: URL, error: unknown): BoardProblem {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  const code = isRecord(cause) && typeof cause["code"] === "string" ? cause["code"] : undefined;
+  const code = isJsonObject(cause) && typeof cause["code"] === "string" ? cause["code"] : undefined;
   const why = code ?? (cause instanceof Error ? cause.message : String(cause));
   return new BoardProblem(
     `the gateway at ${url.host} cannot be reached (${oneLine(why, 200)})`,
@@ -269,7 +265,7 @@ class BoardProcess {
     if (this.#unread.length > MAX_BYTES) this.#child.kill("SIGTERM");
     for (const line of lines) {
       const message = parse(line);
-      const id = isRecord(message) ? message["id"] : undefined;
+      const id = isJsonObject(message) ? message["id"] : undefined;
       if (typeof id === "number") this.#waiting.get(id)?.(message);
     }
   }
@@ -339,17 +335,17 @@ function parse(text: string): unknown {
 }
 
 function textIn(answer: unknown): string {
-  const { result, error } = isRecord(answer) ? answer : {};
-  if (isRecord(error)) {
+  const { result, error } = isJsonObject(answer) ? answer : {};
+  if (isJsonObject(error)) {
     const { message } = error;
     throw new BoardProblem(
       `Plugboard answers: ${oneLine(typeof message === "string" ? message : "an error", 300)}`,
       "see whether this Plugboard is as new as the plugin: npm install -g plugboard@latest",
     );
   }
-  const contents = isRecord(result) ? result["contents"] : undefined;
+  const contents = isJsonObject(result) ? result["contents"] : undefined;
   const first: unknown = Array.isArray(contents) ? contents[0] : undefined;
-  if (isRecord(first) && typeof first["text"] === "string") return first["text"];
+  if (isJsonObject(first) && typeof first["text"] === "string") return first["text"];
   throw new Error("the answer has no text");
 }
 

@@ -11,9 +11,10 @@ import {
   wrap,
 } from "../../core/guard/present/frame.ts";
 import type { ContentBlock } from "../../core/types/content.ts";
+import { isJsonObject } from "../../core/types/json.ts";
 import { asText } from "../../util/text.ts";
 import type { ToolResult, ToolResultEvent } from "./openclaw.ts";
-import { isRecord, type PluginSettings, SERVER } from "./settings.ts";
+import { type PluginSettings, SERVER } from "./settings.ts";
 
 // OpenClaw gives the model nothing of a result that goes beyond these.
 const MOST_BLOCKS = 200;
@@ -53,13 +54,13 @@ export function resultFramer({
 /** Undefined for a tool that is not of an MCP server. */
 function sourceOf(toolName: string, details: unknown): FrameSource | undefined {
   const named = TOOL_NAME.exec(toolName);
-  const { mcpServer, mcpTool, mcpOperation } = isRecord(details) ? details : {};
+  const { mcpServer, mcpTool, mcpOperation } = isJsonObject(details) ? details : {};
   if (typeof mcpServer === "string") {
     const tool = [mcpTool, mcpOperation, named?.[2]].find((each) => typeof each === "string");
     return { server: mcpServer, tool: tool ?? toolName };
   }
   // Of a call that has failed OpenClaw makes an error of its own, with the server's words in a frame of its own.
-  if (isRecord(details) && details["status"] === "error") return undefined;
+  if (isJsonObject(details) && details["status"] === "error") return undefined;
   // OpenClaw leaves out details that are too large. The name says whose result it is then.
   return named === null ? undefined : { server: named[1] ?? "", tool: named[2] ?? "" };
 }
@@ -72,7 +73,7 @@ function isLeftAlone({ server }: FrameSource, blocks: readonly ContentBlock[]): 
 
 /** What is neither text nor an image becomes text, and so does an image that OpenClaw would take away the result for. */
 function toBlock(block: unknown): ContentBlock {
-  const { type, text, data, mimeType } = isRecord(block) ? block : {};
+  const { type, text, data, mimeType } = isJsonObject(block) ? block : {};
   if (type === "text" && typeof text === "string") return { type, text };
   if (type === "image" && typeof data === "string") {
     if (data.length > LONGEST_IMAGE) {

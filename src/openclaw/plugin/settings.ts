@@ -1,5 +1,6 @@
 // What the operator has set: the plugin's own configuration, and how OpenClaw reaches the board.
 
+import { isJsonObject, textsIn } from "../../core/types/json.ts";
 import type { OpenClawConfig, ToolRules } from "./openclaw.ts";
 
 /** The name of the server, as the manifest has it and `mcp.servers` may replace it. */
@@ -40,7 +41,7 @@ export function readSettings(config: Record<string, unknown> = {}): PluginSettin
   return {
     frameOtherServers: frameOtherServers === true,
     framing: framing === "compact" ? "compact" : "full",
-    leaveUnframed: new Set(strings(leaveUnframed)),
+    leaveUnframed: new Set(textsIn(leaveUnframed)),
     resources: resources === true,
     maxResourceBytes: typeof maxResourceBytes === "number" ? maxResourceBytes : 16_384,
   };
@@ -52,7 +53,7 @@ export function readSettings(config: Record<string, unknown> = {}): PluginSettin
  */
 export function readConnection(config: OpenClawConfig, rootDir: string | undefined): Connection {
   const entry = config.mcp?.servers?.[SERVER];
-  if (!isRecord(entry)) {
+  if (!isJsonObject(entry)) {
     return { kind: "stdio", command: "plugboard", args: ["serve"], env: {}, cwd: rootDir };
   }
   if (entry["enabled"] === false) {
@@ -65,7 +66,7 @@ export function readConnection(config: OpenClawConfig, rootDir: string | undefin
     return {
       kind: "stdio",
       command,
-      args: strings(entry["args"]),
+      args: textsIn(entry["args"]),
       env: textsOf(entry["env"]),
       cwd: directory,
     };
@@ -87,24 +88,16 @@ export function isDenied(config: OpenClawConfig, agentId: string | undefined): b
 
 /** Rules are names with `*`, in any case. `bundle-mcp` stands for all MCP servers. */
 function deniesServer(rules: ToolRules | undefined): boolean {
-  return strings(rules?.deny).some((rule) => {
+  return textsIn(rules?.deny).some((rule) => {
     const name = rule.trim().toLowerCase();
     return ["*", "bundle-mcp", `${SERVER}__*`, `${SERVER}__resources_*`].includes(name);
   });
 }
 
-function strings(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
-}
-
 function textsOf(value: unknown): Record<string, string> {
-  if (!isRecord(value)) return {};
+  if (!isJsonObject(value)) return {};
   const texts = Object.entries(value).flatMap(([key, each]) =>
     ["string", "number", "boolean"].includes(typeof each) ? [[key, String(each)]] : [],
   );
   return Object.fromEntries(texts) as Record<string, string>;
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

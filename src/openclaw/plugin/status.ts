@@ -1,10 +1,11 @@
 // The state of the board's servers and of the plugin, for a terminal, a chat and OpenClaw's gateway.
 
 import { setTimeout as sleep } from "node:timers/promises";
+import { isJsonObject } from "../../core/types/json.ts";
 import { oneLine, plural } from "../../util/text.ts";
 import { type BoardClient, BoardProblem } from "./board-client.ts";
 import type { OpenClawConfig } from "./openclaw.ts";
-import { type Connection, isRecord, type PluginSettings, SERVER } from "./settings.ts";
+import { type Connection, type PluginSettings, SERVER } from "./settings.ts";
 
 const READ_MS = 30_000;
 /** How long servers may be starting before they are shown as that. */
@@ -96,11 +97,11 @@ async function readServers(board: StatusSources["board"]): Promise<ServerLine[]>
 
 function toLines(text: string): ServerLine[] {
   const value: unknown = JSON.parse(text);
-  const servers: unknown = isRecord(value) ? value["servers"] : undefined;
+  const servers: unknown = isJsonObject(value) ? value["servers"] : undefined;
   if (!Array.isArray(servers)) throw new Error("the status that Plugboard gives has no servers");
-  return servers.filter(isRecord).map(({ name, state, tools }) => {
-    const { kind, error, remedy } = isRecord(state) ? state : {};
-    const { message, hint } = isRecord(error) ? error : {};
+  return servers.filter(isJsonObject).map(({ name, state, tools }) => {
+    const { kind, error, remedy } = isJsonObject(state) ? state : {};
+    const { message, hint } = isJsonObject(error) ? error : {};
     return {
       name: words(name, 60) ?? "?",
       state: words(kind, 20) ?? "unknown",

@@ -8,7 +8,7 @@ import type {
   ToolCallStatus,
 } from "@agentclientprotocol/sdk";
 import type { ContentBlock } from "../../../core/types/content.ts";
-import { isJsonObject } from "../../../core/types/json.ts";
+import { objectIn, textsIn } from "../../../core/types/json.ts";
 import type { CallOutcome } from "../../../core/types/tool.ts";
 import { asText, oneLine, plainText } from "../../../util/text.ts";
 
@@ -55,14 +55,11 @@ export function spoken(
 
 /** Ids of the messages that this one takes the place of. */
 export function replacedBy(update: SessionUpdate): string[] {
-  const own = update._meta?.[META];
-  const ids = isJsonObject(own) ? own["replaces"] : undefined;
-  return Array.isArray(ids) ? ids.filter((id) => typeof id === "string") : [];
+  return textsIn(objectIn(update._meta?.[META])["replaces"]);
 }
 
 export function isQuoted(update: SessionUpdate): boolean {
-  const own = update._meta?.[META];
-  return isJsonObject(own) && own["quoted"] === true;
+  return objectIn(update._meta?.[META])["quoted"] === true;
 }
 
 export function hasEnded(status: ToolCallStatus | null | undefined): boolean {

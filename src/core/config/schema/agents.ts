@@ -2,7 +2,7 @@
 // itself.
 
 import { DEFAULT_AGENT } from "../../types/agent-config.ts";
-import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { isJsonObject, objectIn } from "../../types/json.ts";
 import { atValue, type Issue, type KeyPath } from "../issue.ts";
 import {
   type AgentSettings,
@@ -34,8 +34,8 @@ export interface AgentLayers {
 }
 
 export function readAgents(value: unknown): AgentLayers {
-  const root = asObject(value);
-  const agents = asObject(root["agents"]);
+  const root = objectIn(value);
+  const agents = objectIn(root["agents"]);
   const defaults = readLayer(agents["defaults"], ["agents", "defaults"], defaultsSchema);
   const entries: unknown[] = Array.isArray(agents["list"]) ? agents["list"] : [];
   const list = entries.flatMap((entry, index) =>
@@ -60,9 +60,9 @@ function readLayer(
   path: KeyPath,
   schema: typeof defaultsSchema | typeof agentSchema,
 ): AgentLayer {
-  const block = asObject(value);
+  const block = objectIn(value);
   const checked = check<AgentSettings>(schema, block, path);
-  const servers = readServers(asObject(block["mcp"])["servers"], [...path, "mcp", "servers"]);
+  const servers = readServers(objectIn(block["mcp"])["servers"], [...path, "mcp", "servers"]);
   const id = typeof block["id"] === "string" ? block["id"] : undefined;
   const issues = [...checked.issues, ...servers.issues];
   return { id, path, settings: checked.data ?? {}, servers, issues };
@@ -76,8 +76,4 @@ function repeatedIds(list: readonly AgentLayer[]): Issue[] {
     seen.add(id);
     return [];
   });
-}
-
-function asObject(value: unknown): JsonObject {
-  return isJsonObject(value) ? value : {};
 }

@@ -13,7 +13,7 @@ import {
   type ValueNode,
 } from "@humanwhocodes/momoa";
 import { isDeepStrictEqual } from "node:util";
-import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { isJsonObject, type JsonObject, valueIn } from "../../types/json.ts";
 import { configInvalid, type KeyPath } from "../issue.ts";
 import { parseText } from "./document.ts";
 import { forParser } from "./syntax.ts";
@@ -66,14 +66,7 @@ export function removeValue(text: string, path: KeyPath): string {
 
 /** The value that `path` leads to, or undefined. Throws CONFIG_INVALID for a text that cannot be read. */
 export function valueAt(text: string, path: KeyPath): unknown {
-  if (!hasValue(text)) return undefined;
-  let value = valueOf(text);
-  for (const step of path) {
-    if (Array.isArray(value)) value = typeof step === "number" ? value[step] : undefined;
-    else if (isJsonObject(value)) value = typeof step === "string" ? value[step] : undefined;
-    else return undefined;
-  }
-  return value;
+  return hasValue(text) ? valueIn(valueOf(text), path) : undefined;
 }
 
 // Reading

@@ -5,7 +5,7 @@ import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 import { appendFile, open, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { isJsonObject, type JsonObject, textsIn } from "../../types/json.ts";
 import type { SessionNotes, SessionStore } from "../../types/shared-state.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
 import { makeDirectory } from "../../../util/make-directory.ts";
@@ -338,8 +338,4 @@ function levelIn({ logLevel }: JsonObject): Pick<SessionNotes, "logLevel"> {
 
 function listIn({ subscriptions }: JsonObject): Pick<SessionNotes, "subscriptions"> {
   return Array.isArray(subscriptions) ? { subscriptions: textsIn(subscriptions) } : {};
-}
-
-function textsIn(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
 }

@@ -1,7 +1,7 @@
 // The parameters of a tool as a list to read: every field with its type, limits and default, those inside objects and
 // lists below the field that holds them. A schema may be large, deep or refer to itself, so the list has a bound.
 
-import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { isJsonObject, type JsonObject, textsIn } from "../../types/json.ts";
 import { oneLine } from "../../../util/text.ts";
 import { type Limit, limitsOf } from "./limits.ts";
 import { type Parameter, parts, SchemaView, typesOf } from "./schema-view.ts";
@@ -134,7 +134,7 @@ class Lister {
     );
     const branches = [...distinct].slice(0, MOST_FORMS);
     const forms = branches.filter((each) => hasFields(each, this.#view));
-    const groups = branches.map(({ required }) => names(required));
+    const groups = branches.map(({ required }) => textsIn(required));
     const isRequiredOnly = forms.length === 0 && groups.some((group) => group.length > 0);
     const { additionalProperties: others } = resolved;
     return {
@@ -188,10 +188,6 @@ function hasFields(schema: JsonObject, view: SchemaView): boolean {
 function needsText({ isOne, groups }: NonNullable<Shape["needs"]>): string {
   const texts = groups.map((group) => group.map((name) => oneLine(name, 60)).join(" and "));
   return `give ${isOne ? "one" : "at least one"} of: ${texts.join("; ")}`;
-}
-
-function names(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
 }
 
 function valueText(value: unknown): string {

@@ -1,7 +1,7 @@
 // Reads `sampling/createMessage`. A server wrote all of it, so it is checked and bounded before a model or a
 // person sees any of it.
 
-import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { isJsonObject, isTexts, type JsonObject } from "../../types/json.ts";
 import type {
   ModelPreferences,
   SamplingContent,
@@ -53,7 +53,7 @@ export function readSampling(
     maxTokens: asked >= 1 ? Math.min(Math.floor(asked), maxTokens) : maxTokens,
     ...(typeof systemPrompt === "string" && { systemPrompt }),
     ...(typeof temperature === "number" && { temperature }),
-    ...(isTextList(stopSequences) && { stopSequences: stopSequences.slice(0, MAX_STOPS) }),
+    ...(isTexts(stopSequences) && { stopSequences: stopSequences.slice(0, MAX_STOPS) }),
     preferences: readPreferences(params.modelPreferences),
     ...(wantsTools && { tools, ...readChoice(params.toolChoice) }),
   };
@@ -117,10 +117,6 @@ function readPreferences(given: unknown): ModelPreferences | undefined {
     if (typeof value === "number") preferences[key] = value;
   }
   return preferences;
-}
-
-function isTextList(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every((each) => typeof each === "string");
 }
 
 /** Counts base64 separately from everything else. */

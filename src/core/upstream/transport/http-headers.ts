@@ -1,16 +1,9 @@
 // The headers of one POST: those of the session, and those that 2026-07-28 wants mirrored from the body.
 
 import type { JsonObject } from "../../types/json.ts";
-import { headerValue } from "../../types/param-headers.ts";
+import { headerValue, nameIn } from "../../types/param-headers.ts";
 
 const PROTOCOL_VERSION_KEY = "io.modelcontextprotocol/protocolVersion";
-
-/** The parameter that names what a request is about, by method. */
-const NAMED_BY: Readonly<Record<string, string>> = {
-  "tools/call": "name",
-  "prompts/get": "name",
-  "resources/read": "uri",
-};
 
 export interface SessionHeaders {
   sessionId: string | undefined;
@@ -32,11 +25,11 @@ export function mirroredHeaders(method: string, params: JsonObject): Record<stri
   const meta = params._meta as JsonObject | undefined;
   const version = meta?.[PROTOCOL_VERSION_KEY];
   if (typeof version !== "string") return {};
-  const name = params[NAMED_BY[method] ?? ""];
+  const name = nameIn(method, params);
   return {
     "mcp-protocol-version": version,
     "mcp-method": method,
-    ...(typeof name === "string" && { "mcp-name": headerValue(name) }),
+    ...(name !== undefined && { "mcp-name": headerValue(name) }),
   };
 }
 

@@ -5,18 +5,12 @@ import type { IncomingHttpHeaders } from "node:http";
 import { isJsonObject, type JsonObject } from "../../../core/types/json.ts";
 import {
   decodeHeaderValue,
+  nameIn,
   type ParamHeader,
   paramHeaders,
   readParamHeaders,
 } from "../../../core/types/param-headers.ts";
 import { type Answer, refuse, RPC, type RpcRequest } from "../message.ts";
-
-/** The part of the body that `Mcp-Name` repeats. */
-const NAMED_BY: Readonly<Record<string, string>> = {
-  "tools/call": "name",
-  "prompts/get": "name",
-  "resources/read": "uri",
-};
 
 /** Undefined if the headers agree with the body. */
 export function headerFault(
@@ -27,9 +21,8 @@ export function headerFault(
   if (headers["mcp-protocol-version"] === undefined) return missing("MCP-Protocol-Version");
   if (typeof said !== "string") return missing("Mcp-Method");
   if (said.trim() !== method) return mismatch(`Mcp-Method says ${said}, and the body ${method}`);
-  const key = Object.hasOwn(NAMED_BY, method) ? NAMED_BY[method] : undefined;
-  const name = key === undefined ? undefined : params[key];
-  if (typeof name !== "string") return undefined;
+  const name = nameIn(method, params);
+  if (name === undefined) return undefined;
   const header = headers["mcp-name"];
   if (typeof header !== "string") return missing("Mcp-Name");
   const decoded = decodeHeaderValue(header);
