@@ -2,7 +2,7 @@
 // served over MCP.
 
 import { readArguments } from "../tools/model-call.ts";
-import { PlugboardError } from "../types/errors.ts";
+import { invalidRequest, type PlugboardError } from "../types/errors.ts";
 import type { JsonObject } from "../types/json.ts";
 import { oneLine } from "../../util/text.ts";
 
@@ -44,10 +44,6 @@ export function readCalledArguments(given: unknown): JsonObject {
   const args = readArguments(given);
   if (typeof args !== "string") return args;
   throw invalidRequest(`arguments ${args}`);
-}
-
-export function invalidRequest(message: string): PlugboardError {
-  return new PlugboardError("INVALID_ARGUMENTS", message, { hasNotRun: true });
 }
 
 export function listServers(names: readonly string[]): string {

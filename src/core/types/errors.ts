@@ -274,6 +274,11 @@ export function isRefusal(error: unknown): error is PlugboardError {
   return error instanceof PlugboardError && error.code === "NOT_APPROVED";
 }
 
+/** What somebody asks for is not as it must be, so nothing was done. */
+export function invalidRequest(message: string): PlugboardError {
+  return new PlugboardError("INVALID_ARGUMENTS", message, { hasNotRun: true });
+}
+
 export function boardClosed(): PlugboardError {
   return new PlugboardError("SERVER_UNAVAILABLE", "the board is closed");
 }

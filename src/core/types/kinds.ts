@@ -2,7 +2,7 @@
 // it is given, instead of a TypeError from deep within.
 
 import type { CallerOptions } from "./caller-options.ts";
-import { PlugboardError } from "./errors.ts";
+import { invalidRequest } from "./errors.ts";
 import { isJsonObject } from "./json.ts";
 
 /** What a value must be, in words, and whether it is. */
@@ -73,8 +73,7 @@ export function objectWith(what: string, ...methods: readonly string[]): Kind {
 /** Throws INVALID_ARGUMENTS. */
 export function requireKind(name: string, value: unknown, [what, isOne]: Kind): void {
   if (isOne(value)) return;
-  const message = `${name} must be ${what}, not ${inWords(value)}`;
-  throw new PlugboardError("INVALID_ARGUMENTS", message, { hasNotRun: true });
+  throw invalidRequest(`${name} must be ${what}, not ${inWords(value)}`);
 }
 
 /** Checks each key that has a value. Keys that are not in `kinds` may have any. Throws INVALID_ARGUMENTS. */

@@ -4,7 +4,7 @@
 
 import { once } from "node:events";
 import type { Socket } from "node:net";
-import { cancelled, PlugboardError } from "../../core/types/errors.ts";
+import { cancelled, invalidRequest, PlugboardError } from "../../core/types/errors.ts";
 import { isJsonObject, type JsonObject, tryParseJson } from "../../core/types/json.ts";
 import type { Clock, Timer } from "../../util/clock.ts";
 import { type Deferred, deferred } from "../../util/deferred.ts";
@@ -384,7 +384,7 @@ function unsupported(method: string): PlugboardError {
 
 function tooManyValues(most: number): PlugboardError {
   const message = `the request has more than ${most} values; send fewer at once, or all of them as one text`;
-  return new PlugboardError("INVALID_ARGUMENTS", message, { hasNotRun: true });
+  return invalidRequest(message);
 }
 
 function unavailable(message: string, hasNotRun: boolean): PlugboardError {

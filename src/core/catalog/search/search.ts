@@ -1,6 +1,6 @@
 // Finds the tools of one board by queries about what they do: by words, and by meaning where the host can embed texts.
 
-import { PlugboardError } from "../../types/errors.ts";
+import { invalidRequest } from "../../types/errors.ts";
 import type { ToolHit } from "../../types/search.ts";
 import type { Tool } from "../../types/tool.ts";
 import { Embeddings, type EmbeddingsOptions } from "./embeddings.ts";
@@ -40,7 +40,7 @@ export class CatalogSearch {
   ): Promise<ToolHit[]> {
     const queries = checkedQueries(query);
     if (!Number.isSafeInteger(limit) || limit < 1) {
-      throw invalid("the limit of a search must be a whole number from 1 on");
+      throw invalidRequest("the limit of a search must be a whole number from 1 on");
     }
     this.#index.update(tools, about);
     const fusedMost = this.#embeddings === undefined ? limit : Math.max(limit, DEEPEST_FUSED);
@@ -63,16 +63,12 @@ export class CatalogSearch {
 function checkedQueries(query: unknown): string[] {
   const queries = Array.isArray(query) ? (query as readonly unknown[]) : [query];
   if (queries.length > MOST_QUERIES) {
-    throw invalid(`a search takes at most ${MOST_QUERIES} queries at once`);
+    throw invalidRequest(`a search takes at most ${MOST_QUERIES} queries at once`);
   }
   return queries.map((each) => {
     if (typeof each === "string") return each;
-    throw invalid("a search takes a text, or a list of texts");
+    throw invalidRequest("a search takes a text, or a list of texts");
   });
-}
-
-function invalid(message: string): PlugboardError {
-  return new PlugboardError("INVALID_ARGUMENTS", message, { hasNotRun: true });
 }
 
 /** Reciprocal rank fusion: scores of different kinds cannot be compared, but places can. */

@@ -4,7 +4,7 @@
 import { serversOf } from "../../../core/board/board.ts";
 import type { AskApproval, AskElsewhere } from "../../../core/types/approval.ts";
 import type { Board, SessionBoard } from "../../../core/types/board.ts";
-import { PlugboardError } from "../../../core/types/errors.ts";
+import { invalidRequest, PlugboardError } from "../../../core/types/errors.ts";
 import { type BoardInGateway, OPTIONS_IN_GATEWAY } from "../../../core/types/gateway-port.ts";
 import { isJsonObject, type JsonObject } from "../../../core/types/json.ts";
 import {
@@ -75,7 +75,7 @@ export class ServedLink {
     for (const [method, { examples, run }] of Object.entries(this.methods)) {
       this.#link.handle(method, (args, options) => {
         // One more would take the place of the options.
-        if (!areLike(args, examples)) throw invalid(`${method} is not well formed`);
+        if (!areLike(args, examples)) throw invalidRequest(`${method} is not well formed`);
         return run(...(args as never[]), options as never);
       });
     }
@@ -113,7 +113,7 @@ export class ServedLink {
     // `texts` without the secrets of the agent's servers, which the command does not get. In the same order.
     "agent/redact": takes([ANY], ({ texts }) => {
       const redactor = serversOf(this.#attachedTo()).redactor();
-      if (!Array.isArray(texts)) throw invalid("agent/redact is not well formed");
+      if (!Array.isArray(texts)) throw invalidRequest("agent/redact is not well formed");
       return texts.map((text) => redactor.text(String(text)));
     }),
     // For a text that comes in pieces: as `RedactorElsewhere` has it.
@@ -142,9 +142,9 @@ export class ServedLink {
     ),
     "session/open": takes([""], async (agent, options) => {
       const { lasting, atEnd } = options;
-      if (this.#sessions.has(lasting)) throw invalid("this number is in use");
+      if (this.#sessions.has(lasting)) throw invalidRequest("this number is in use");
       if (this.#sessions.size >= MOST_SESSIONS) {
-        throw invalid(`the command has ${MOST_SESSIONS} sessions already`);
+        throw invalidRequest(`the command has ${MOST_SESSIONS} sessions already`);
       }
       const opening = this.#open(agent, options);
       this.#sessions.set(lasting, opening);
@@ -179,14 +179,15 @@ export class ServedLink {
 
   async #use(agent: string): Promise<Board> {
     const board = await this.#host.boardOf(agent);
-    if (board === undefined) throw invalid(`the gateway has no agent '${oneLine(agent, 100)}'`);
-    if (!this.#link.isOpen) throw invalid("the command is gone");
+    if (board === undefined)
+      throw invalidRequest(`the gateway has no agent '${oneLine(agent, 100)}'`);
+    if (!this.#link.isOpen) throw invalidRequest("the command is gone");
     this.#agent = agent;
     return board;
   }
 
   #attachedTo(): Board {
-    if (this.#board === undefined) throw invalid("the command is not attached");
+    if (this.#board === undefined) throw invalidRequest("the command is not attached");
     return this.#board;
   }
 
@@ -340,8 +341,4 @@ function areLike(args: readonly unknown[], examples: readonly unknown[]): boolea
         : typeof each === typeof examples[at],
     )
   );
-}
-
-function invalid(message: string): PlugboardError {
-  return new PlugboardError("INVALID_ARGUMENTS", message, { hasNotRun: true });
 }

@@ -4,7 +4,6 @@
 import { summary } from "../../../core/board/prompt-plan.ts";
 import { THEIR_WORDS } from "../../../core/board/prompt-tools.ts";
 import {
-  invalidRequest,
   listServers,
   noQueries,
   NOTHING_FOUND,
@@ -13,7 +12,12 @@ import {
   readLimit,
   textsIn,
 } from "../../../core/board/search-request.ts";
-import { PlugboardError, toPlugboardError, withHint } from "../../../core/types/errors.ts";
+import {
+  invalidRequest,
+  PlugboardError,
+  toPlugboardError,
+  withHint,
+} from "../../../core/types/errors.ts";
 import { isForModels } from "../../../core/types/include.ts";
 import { isJsonObject, type JsonObject } from "../../../core/types/json.ts";
 import type { Tool } from "../../../core/types/tool.ts";
