@@ -17,7 +17,7 @@ import { PlugboardError } from "../types/errors.ts";
 import { guardedLookup, type Resolve } from "./lookup.ts";
 import type { AddressRules } from "./policy.ts";
 import { proxyFor } from "./proxy.ts";
-import type { ProxyEnv } from "./proxy-env.ts";
+import type { Environment } from "../../util/environment.ts";
 
 // As the package itself does: `request` for us, and `connect` for its ProxyAgent.
 Object.assign(BaseDispatcher.prototype, api);
@@ -65,7 +65,7 @@ const CONNECT = { timeout: CONNECT_TIMEOUT, rejectUnauthorized: true } as const;
 export function openDispatchers(
   rules: AddressRules,
   tls: TlsMaterial,
-  env: ProxyEnv,
+  env: Environment,
   resolve: Resolve,
 ): Dispatchers {
   checkMaterial(tls);

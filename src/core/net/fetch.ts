@@ -4,6 +4,7 @@
 import { PlugboardError, quoting } from "../types/errors.ts";
 import type { CallSignal } from "../../util/abort.ts";
 import { type Clock, systemClock } from "../../util/clock.ts";
+import type { Environment } from "../../util/environment.ts";
 import { type BodyBound, openBody } from "./body.ts";
 import {
   type Dispatchers,
@@ -22,7 +23,6 @@ import {
   type NetworkPolicy,
   showUrl,
 } from "./policy.ts";
-import type { ProxyEnv } from "./proxy-env.ts";
 
 interface GuardedRequest {
   method: "GET" | "POST" | "PUT" | "DELETE";
@@ -66,7 +66,7 @@ export interface FetchOptions {
   /** PEM text. */
   tls?: TlsMaterial;
   /** The environment with the proxy variables. Default: the process's. */
-  env?: ProxyEnv;
+  env?: Environment;
   clock?: Clock;
 }
 

@@ -4,10 +4,10 @@ import { PlugboardError } from "../types/errors.ts";
 import { parseAddress } from "./address.ts";
 import { hostList, plainHost } from "./host-list.ts";
 import { isLocal } from "./policy.ts";
-import type { ProxyEnv } from "./proxy-env.ts";
+import type { Environment } from "../../util/environment.ts";
 
 /** Undefined for a direct connection. Requests to this machine never use a proxy. */
-export function proxyFor(url: URL, env: ProxyEnv): URL | undefined {
+export function proxyFor(url: URL, env: Environment): URL | undefined {
   const host = plainHost(url.hostname);
   if (isLocal(host)) return undefined;
   const name = url.protocol === "https:" ? "HTTPS_PROXY" : "HTTP_PROXY";

@@ -3,12 +3,12 @@
 import { PlugboardError } from "../types/errors.ts";
 import type { RemoteTarget } from "../types/server-definition.ts";
 import type { Clock } from "../../util/clock.ts";
+import type { Environment } from "../../util/environment.ts";
 import { errorCode } from "../../util/error-code.ts";
 import { readRegularFile } from "../../util/regular-file.ts";
 import type { TlsMaterial } from "./dispatchers.ts";
 import { createFetch, type GuardedFetch } from "./fetch.ts";
 import type { NetworkPolicy } from "./policy.ts";
-import type { ProxyEnv } from "./proxy-env.ts";
 
 export interface TargetFetchOptions {
   /** `network.allow`: the hosts that the operator allows for all servers. */
@@ -16,7 +16,7 @@ export interface TargetFetchOptions {
   /** A session brought the server, so that its own settings cannot be changed. */
   isOfSession: boolean;
   /** The environment with the proxy variables. */
-  env: ProxyEnv;
+  env: Environment;
   clock: Clock;
 }
 

@@ -2,6 +2,7 @@
 // their place, so that it can be written to a file.
 
 import type { ServerAuth, ServerConfig } from "../types/server-config.ts";
+import { variableName } from "../../util/environment.ts";
 import { mapped, MARK, withoutCredentials } from "./hide.ts";
 
 export interface Referred {
@@ -166,13 +167,4 @@ function nextFree(name: string, value: string, known: Variables): string {
     const variable = `${name}_${count}`;
     if ((known.get(variable) ?? value) === value) return variable;
   }
-}
-
-/** `github-token` becomes `GITHUB_TOKEN`. */
-function variableName(text: string): string {
-  const name = text
-    .toUpperCase()
-    .replace(/[^A-Z0-9]+/g, "_")
-    .replace(/^_|_$/g, "");
-  return /^[A-Z]/.test(name) ? name : `_${name}`;
 }

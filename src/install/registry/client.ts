@@ -5,9 +5,9 @@ import { PlugboardError } from "../../core/types/errors.ts";
 import { isJsonObject, type JsonObject, tryParseJson } from "../../core/types/json.ts";
 import { createFetch, type GuardedFetch } from "../../core/net/fetch.ts";
 import { plainHost } from "../../core/net/host-list.ts";
-import type { ProxyEnv } from "../../core/net/proxy-env.ts";
 import { secureUrlProblem } from "../../core/net/secure-url.ts";
 import type { Clock } from "../../util/clock.ts";
+import type { Environment } from "../../util/environment.ts";
 import { oneLine } from "../../util/text.ts";
 import { readEntry, type RegistryEntry } from "./server-json.ts";
 
@@ -27,7 +27,7 @@ export interface RegistryOptions {
   url: string;
   /** Hosts and ranges that are allowed besides those on the internet. The registry's own host is, since you named it. */
   networkAllow?: readonly string[];
-  env: ProxyEnv;
+  env: Environment;
   clock: Clock;
   signal: AbortSignal;
   /** Milliseconds for one request. */

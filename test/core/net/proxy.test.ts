@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { proxyFor } from "../../../src/core/net/proxy.ts";
-import type { ProxyEnv } from "../../../src/core/net/proxy-env.ts";
+import type { Environment } from "../../../src/util/environment.ts";
 
 const BOTH = { HTTPS_PROXY: "http://secure:1", HTTP_PROXY: "http://plain:2" };
 
 describe("proxyFor", () => {
-  it.each<[string, ProxyEnv, string | undefined]>([
+  it.each<[string, Environment, string | undefined]>([
     ["https://example.com/", {}, undefined],
     ["https://example.com/", BOTH, "http://secure:1/"],
     ["http://example.com/", BOTH, "http://plain:2/"],

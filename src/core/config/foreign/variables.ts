@@ -90,15 +90,6 @@ export function editorVariables(
   });
 }
 
-/** The name of a variable for something that people name freely: `github-token` becomes `GITHUB_TOKEN`. */
-export function variableName(id: string): string {
-  const name = id
-    .toUpperCase()
-    .replace(/[^A-Z0-9]+/g, "_")
-    .replace(/^_|_$/g, "");
-  return /^[A-Z]/.test(name) ? name : `_${name}`;
-}
-
 export function reference(name: string, fallback?: string): string {
   return fallback === undefined || fallback.includes("${") || fallback.includes("}")
     ? `\${${name}}`

@@ -2,11 +2,12 @@
 // for, `${input:id}`, becomes a reference to a variable of that name.
 
 import { isJsonObject } from "../../types/json.ts";
+import { variableName } from "../../../util/environment.ts";
 import { atKey, type KeyPath, quote } from "../issue.ts";
 import { type Application, mentions, someHas } from "./application.ts";
 import type { Draft, KeyRules } from "./draft.ts";
 import { COMMON_KEYS, envFile, signIn } from "./key-rules.ts";
-import { editorVariables, reference, variableName } from "./variables.ts";
+import { editorVariables, reference } from "./variables.ts";
 
 const KEYS: KeyRules = {
   ...COMMON_KEYS,

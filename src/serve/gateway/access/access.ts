@@ -6,8 +6,8 @@ import { RequestSource, type SourceRefusals } from "../../endpoint/http/request-
 import type { Caller, TokenPolicy } from "../../../core/types/caller.ts";
 import type { GatewaySettings } from "../../../core/types/gateway-settings.ts";
 import type { Delay, GatewayToken, Limits, TokenStore } from "../../../core/types/shared-state.ts";
-import type { ProxyEnv } from "../../../core/net/proxy-env.ts";
 import type { Clock } from "../../../util/clock.ts";
+import type { Environment } from "../../../util/environment.ts";
 import { shortHash } from "../../../util/short-hash.ts";
 import { oneLine } from "../../../util/text.ts";
 import type { Admission, Admitted } from "./admission.ts";
@@ -26,7 +26,7 @@ export interface AccessOptions {
   limits: Limits;
   clock: Clock;
   /** For the keys of issuers: `network.allow`, and the environment with the proxy variables. */
-  network: { allow: readonly string[]; env: ProxyEnv };
+  network: { allow: readonly string[]; env: Environment };
   /** For the log: why the keys of an issuer cannot be fetched. Callers are only told that it cannot be reached. */
   onProblem: (message: string) => void;
 }

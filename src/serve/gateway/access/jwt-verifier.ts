@@ -7,9 +7,9 @@ import { PlugboardError } from "../../../core/types/errors.ts";
 import type { JwtIssuer } from "../../../core/types/gateway-settings.ts";
 import { createFetch, type GuardedFetch } from "../../../core/net/fetch.ts";
 import { addressRules, type NetworkPolicy } from "../../../core/net/policy.ts";
-import type { ProxyEnv } from "../../../core/net/proxy-env.ts";
 import { canonicalJson } from "../../../util/canonical-json.ts";
 import type { Clock } from "../../../util/clock.ts";
+import type { Environment } from "../../../util/environment.ts";
 import { IssuerKeys } from "./issuer-keys.ts";
 
 export interface JwtClaims {
@@ -36,7 +36,7 @@ export interface JwtVerifierOptions {
   issuers: readonly JwtIssuer[];
   /** `network.allow`. The hosts of the issuers are allowed anyway. */
   networkAllow: readonly string[];
-  env: ProxyEnv;
+  env: Environment;
   clock: Clock;
   /** An issuer cannot be reached. Callers are only told that their token cannot be checked. */
   onProblem: (message: string) => void;

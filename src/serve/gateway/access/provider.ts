@@ -4,11 +4,11 @@
 import { errors, type JWTPayload, jwtVerify } from "jose";
 import { createFetch, type GuardedFetch } from "../../../core/net/fetch.ts";
 import { addressRules, type AddressRules, type NetworkPolicy } from "../../../core/net/policy.ts";
-import type { ProxyEnv } from "../../../core/net/proxy-env.ts";
 import { PlugboardError } from "../../../core/types/errors.ts";
 import type { JwtIssuer, PageSettings } from "../../../core/types/gateway-settings.ts";
 import { isJsonObject, tryParseJson } from "../../../core/types/json.ts";
 import type { Clock } from "../../../util/clock.ts";
+import type { Environment } from "../../../util/environment.ts";
 import { errorMessage } from "../../../util/error-message.ts";
 import { asText, oneLine } from "../../../util/text.ts";
 import { IssuerKeys } from "./issuer-keys.ts";
@@ -18,7 +18,7 @@ export interface ProviderOptions {
   issuer: JwtIssuer;
   /** `network.allow`. The host of the issuer is allowed anyway. */
   networkAllow: readonly string[];
-  env: ProxyEnv;
+  env: Environment;
   clock: Clock;
   /** For the log. Whoever signs in is only told that it did not work. */
   onProblem: (message: string) => void;

@@ -8,8 +8,8 @@ import {
   ENV_IN_BRACES,
   LITERAL,
   OURS,
-  variableName,
 } from "../../../../src/core/config/foreign/variables.ts";
+import { variableName } from "../../../../src/util/environment.ts";
 
 const AROUND: FileContext = { folder: "/p/shop", cwd: "/", platform: "linux" };
 
