@@ -3,6 +3,7 @@
 
 import type { ServerStatus } from "../../core/types/server-status.ts";
 import { duration, plural } from "../../util/text.ts";
+import { keyOf } from "../../serve/gateway/monitoring/server-history.ts";
 import { medianMs } from "../../serve/gateway/monitoring/tally.ts";
 import type { Monitoring } from "../../serve/gateway/monitoring/monitoring.ts";
 import type { CliContext } from "../context.ts";
@@ -125,8 +126,4 @@ function difference(all: Counts, before: Counts): Counts {
     errors: all.errors - before.errors,
     durations: all.durations.map((count, at) => count - (before.durations[at] ?? 0)),
   };
-}
-
-function keyOf(agent: string, server: string): string {
-  return `${agent}\n${server}`;
 }

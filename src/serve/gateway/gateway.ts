@@ -5,8 +5,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer } from "node:https";
 import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
 import type { McpEntry } from "../endpoint/http/entry.ts";
-import { type Refusal, sendRefusal } from "../endpoint/http/refusal.ts";
-import type { NoPlaces, Sender, Sessions } from "../endpoint/http/sessions.ts";
+import { type Busy, type Refusal, sendRefusal } from "../endpoint/http/refusal.ts";
+import { pathOf } from "../endpoint/http/request-source.ts";
+import type { Sender, Sessions } from "../endpoint/http/sessions.ts";
 import type { TokenPolicy } from "../../core/types/caller.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import type { Logger } from "../../core/types/logger.ts";
@@ -426,12 +427,12 @@ export class Gateway {
   }
 
   #tooMany(reply: ServerResponse, shortage: Shortage, of: "connections" | "requests"): void {
-    const { status, message } = this.#noPlaces(shortage, of);
+    const { status, message } = this.#busy(shortage, of);
     reply.setHeader("Retry-After", "5");
     plain(reply, status, message);
   }
 
-  #noPlaces(shortage: Shortage, of: "connections" | "requests"): NoPlaces {
+  #busy(shortage: Shortage, of: "connections" | "requests"): Busy {
     const { each, most } = of === "requests" ? this.#requestShares : this.#connections;
     this.#options.watcher?.refusedConnection("connections");
     const taken = of === "requests" ? "requests that are being answered" : of;
@@ -460,7 +461,7 @@ export class Gateway {
       let held = 1;
       const holdMore: Sender["holdMore"] = (requests) => {
         const lack = shares.take(caller.id, requests);
-        if (lack !== undefined) return this.#noPlaces(lack, "requests");
+        if (lack !== undefined) return this.#busy(lack, "requests");
         held += requests;
         return undefined;
       };
@@ -486,11 +487,6 @@ export class Gateway {
     const admission = passed?.admitted ?? admit(request, reply, id);
     return admission instanceof Promise ? admission.then(find) : find(admission);
   }
-}
-
-export function pathOf({ url = "/" }: IncomingMessage): string {
-  const end = url.indexOf("?");
-  return end === -1 ? url : url.slice(0, end);
 }
 
 function isOfPage(path: string): boolean {

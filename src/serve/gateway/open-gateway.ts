@@ -17,6 +17,7 @@ import { placeOf } from "../../core/config/find.ts";
 import { type ClientBoardOptions, openClientBoard } from "../endpoint/client-board.ts";
 import { McpEntry } from "../endpoint/http/entry.ts";
 import { sendRefusal } from "../endpoint/http/refusal.ts";
+import { pathOf } from "../endpoint/http/request-source.ts";
 import { SESSION_MS, Sessions } from "../endpoint/http/sessions.ts";
 import { WaitingApprovals } from "../endpoint/questions/waiting-approvals.ts";
 import { Sealer } from "../endpoint/sealed.ts";
@@ -49,14 +50,7 @@ import { WELL_KNOWN } from "./access/protected-resource.ts";
 import { readTls } from "./access/tls.ts";
 import type { Provider } from "./access/provider.ts";
 import { GatewayAgents } from "./agents.ts";
-import {
-  DRAIN_MS,
-  Gateway,
-  type GatewayOptions,
-  type GatewayPage,
-  pathOf,
-  type Route,
-} from "./gateway.ts";
+import { DRAIN_MS, Gateway, type GatewayOptions, type GatewayPage, type Route } from "./gateway.ts";
 import { PageCalls } from "./page/call.ts";
 import { type ChangeKinds, Changes } from "./page/changes.ts";
 import type { PageConfiguration } from "./page/configuration.ts";

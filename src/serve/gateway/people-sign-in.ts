@@ -15,6 +15,7 @@ import type { SharedState } from "../../core/types/shared-state.ts";
 import type { Clock } from "../../util/clock.ts";
 import { isSameSecret } from "../../util/same-secret.ts";
 import { capitalised, oneLine } from "../../util/text.ts";
+import { pathOf } from "../endpoint/http/request-source.ts";
 import type { Sealer } from "../endpoint/sealed.ts";
 import { type Access, subjectCaller } from "./access/access.ts";
 import { clientAddress } from "./access/client-address.ts";
@@ -22,7 +23,7 @@ import type { Provider } from "./access/provider.ts";
 import type { AdmittedCaller } from "./access/admission.ts";
 import { RequestRate } from "./access/request-rate.ts";
 import type { GatewayAgents } from "./agents.ts";
-import { pathOf, type Route } from "./gateway.ts";
+import type { Route } from "./gateway.ts";
 
 /** How long somebody may take elsewhere. */
 const SIGN_IN_MS = 10 * 60_000;

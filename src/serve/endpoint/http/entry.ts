@@ -309,10 +309,10 @@ export class McpEntry {
       return end(reply, 400, refuse(RPC.invalidRequest, "Invalid Request: the batch is not valid"));
     }
     // Otherwise one request would have as many calls under way as a hundred have.
-    const none = sender.holdMore?.(messages.length - 1);
-    if (none !== undefined) {
-      const message = `${none.message}; a batch counts as many as it holds`;
-      return end(reply, none.status, refuse(RPC.invalidRequest, message), { "Retry-After": "5" });
+    const busy = sender.holdMore?.(messages.length - 1);
+    if (busy !== undefined) {
+      const message = `${busy.message}; a batch counts as many as it holds`;
+      return end(reply, busy.status, refuse(RPC.invalidRequest, message), { "Retry-After": "5" });
     }
     const wait = (await sender.countMore?.(messages.length - 1)) ?? 0;
     if (wait > 0) {

@@ -8,7 +8,7 @@ import type { Logger } from "../../../core/types/logger.ts";
 import { hasErrorCode } from "../../../util/error-code.ts";
 import { errorMessage } from "../../../util/error-message.ts";
 import { sendRefusal } from "./refusal.ts";
-import { RequestSource } from "./request-source.ts";
+import { pathOf, RequestSource } from "./request-source.ts";
 
 const HOST = "127.0.0.1";
 /** How long a request may take to arrive. */
@@ -132,11 +132,6 @@ function listenError(error: unknown, port: number): PlugboardError {
     ? "end the program that has the port, or choose another port"
     : "see whether this machine lets programs listen on 127.0.0.1";
   return new PlugboardError("SYSTEM_ERROR", message, { cause: error, hint });
-}
-
-function pathOf({ url = "/" }: IncomingMessage): string {
-  const end = url.indexOf("?");
-  return end === -1 ? url : url.slice(0, end);
 }
 
 function ignore(): void {}

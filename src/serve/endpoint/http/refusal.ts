@@ -11,6 +11,9 @@ export interface Refusal {
   caller?: string;
 }
 
+/** Too much is under way for a request to be answered now. */
+export type Busy = Pick<Refusal, "status" | "message">;
+
 export function refusal(
   status: number,
   message: string,

@@ -38,6 +38,12 @@ const LONGEST_HOST = 300;
 const EXPOSED = "Mcp-Session-Id, Mcp-Protocol-Version, WWW-Authenticate, Retry-After";
 const PREFLIGHT_SECONDS = "600";
 
+/** Of the URL of a request, without its query. */
+export function pathOf({ url = "/" }: IncomingMessage): string {
+  const end = url.indexOf("?");
+  return end === -1 ? url : url.slice(0, end);
+}
+
 export class RequestSource {
   readonly #hosts = new Set<string>();
   readonly #suffixes: string[] = [];

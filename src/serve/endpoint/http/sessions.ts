@@ -16,6 +16,7 @@ import type { Endpoint } from "../endpoint.ts";
 import { isLegacyVersion } from "../protocol.ts";
 import type { Sealer } from "../sealed.ts";
 import type { Elsewhere } from "./elsewhere.ts";
+import type { Busy } from "./refusal.ts";
 import type { Reply } from "./reply.ts";
 
 /** Long, because a client that runs for weeks never initializes again by itself. */
@@ -90,12 +91,6 @@ export interface UsedEndpoint {
   release: () => void;
 }
 
-/** Why requests are not answered now. */
-export interface NoPlaces {
-  status: 429 | 503;
-  message: string;
-}
-
 /** Who sends a request, and to which agent. A session of another sender is treated like one that does not exist. */
 export interface Sender {
   caller: Caller;
@@ -111,8 +106,8 @@ export interface Sender {
   forwarded?: { body: string } | undefined;
   /** Counts further requests that came with one, in a batch. The milliseconds until the caller may make so many, or 0. */
   countMore?: ((requests: number) => number | Promise<number>) | undefined;
-  /** Holds the places of further requests that came with one, until it is answered. Returns why there are none. */
-  holdMore?: ((requests: number) => NoPlaces | undefined) | undefined;
+  /** Counts further requests that came with one as under way, until it is answered. Returns why they cannot be, if so. */
+  holdMore?: ((requests: number) => Busy | undefined) | undefined;
   /** Counts the bytes of a large request. The milliseconds until the caller may send so many, or 0. */
   countBytes?: ((bytes: number) => number) | undefined;
   /** Gives the endpoint for a session, or for everybody who has none. */

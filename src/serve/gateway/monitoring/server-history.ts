@@ -42,7 +42,8 @@ export class ServerHistory {
   }
 }
 
-function keyOf(agent: string, server: string): string {
+/** One text for a server of an agent. */
+export function keyOf(agent: string, server: string): string {
   return `${agent}\n${server}`;
 }
 

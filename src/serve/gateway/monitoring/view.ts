@@ -3,6 +3,7 @@
 
 import { planPrompt, summarisePlan } from "../../../core/board/prompt-plan.ts";
 import type { SessionBoard } from "../../../core/types/board.ts";
+import type { ToolsEvent } from "../../../core/types/events.ts";
 import type { JsonObject } from "../../../core/types/json.ts";
 import { type ServerState, stateForOthers } from "../../../core/types/server-state.ts";
 import type { ServerStatus } from "../../../core/types/server-status.ts";
@@ -84,7 +85,7 @@ export class View {
           : undefined;
       }
       case "tools":
-        return this.#toolsEvent(agent, data as ToolNames);
+        return this.#toolsEvent(agent, data as ToolsEvent);
       case "session":
         return (data as { caller: string }).caller === this.#viewer.caller ? data : undefined;
       default:
@@ -92,7 +93,7 @@ export class View {
     }
   }
 
-  #toolsEvent(agent: string, { added, removed, changed }: ToolNames): object | undefined {
+  #toolsEvent(agent: string, { added, removed, changed }: ToolsEvent): object | undefined {
     const theirs = (names: readonly string[]): string[] =>
       names.filter((each) => this.#agents.get(agent)?.hasSeen(each));
     const event = { added: theirs(added), removed: theirs(removed), changed: theirs(changed) };
@@ -160,12 +161,6 @@ class ViewedAgent {
 
 function toolKey(server: string, tool: string): string {
   return `${server}\n${tool}`;
-}
-
-interface ToolNames {
-  added: string[];
-  removed: string[];
-  changed: string[];
 }
 
 function forOthers(status: ServerStatus): JsonObject {
