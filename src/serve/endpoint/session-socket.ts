@@ -18,8 +18,6 @@ export interface SessionSocketOptions {
   path: string;
   clock: Clock;
   logger: Logger;
-  /** Milliseconds that a program may take to say what it wants. Default 5000. */
-  helloWithin?: number;
   /**
    * Decides about a program after its hello. Resolves to the function that serves the program, or to the reason for a
    * refusal: a sentence for the person who reads the log of the agent.
@@ -27,6 +25,7 @@ export interface SessionSocketOptions {
   admit: (hello: SessionHello) => Promise<((socket: Socket) => void) | string>;
 }
 
+/** How long a program may take to say what it wants. */
 const HELLO_MS = 5000;
 const MAX_HELLO_BYTES = 4096;
 /** Who has not shown a token yet. */
@@ -43,10 +42,9 @@ export class SessionSocket {
 
   private constructor(options: SessionSocketOptions) {
     this.#options = options;
-    const { clock, helloWithin: withinMs = HELLO_MS } = options;
     this.#strangers = new Strangers({
-      clock,
-      withinMs,
+      clock: options.clock,
+      withinMs: HELLO_MS,
       most: MOST_STRANGERS,
       maxBytes: MAX_HELLO_BYTES,
     });
