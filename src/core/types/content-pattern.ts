@@ -36,8 +36,8 @@ export function contentText({ kind, name }: ContentName): string {
 export function restrictsContent({ kind, glob }: ContentPattern): (of: ContentName) => boolean {
   const isWritten = compileGlob(glob);
   if (kind === "prompt") {
-    const isFolded = compileGlob(foldedName(glob));
-    return (of) => of.kind === kind && (isWritten(of.name) || isFolded(foldedName(of.name)));
+    const isFolded = compileGlob(foldPattern(glob));
+    return (of) => of.kind === kind && (isWritten(of.name) || isFolded(foldPattern(of.name)));
   }
   const fold = (text: string): string => text.normalize("NFC").toLowerCase();
   const isMeant = matchesMeant(glob, fold);
@@ -156,7 +156,7 @@ function decodedRun(run: string): string {
   }
 }
 
-/** As in the names of tools, only letters and digits count, and their case does not. */
-function foldedName(text: string): string {
+/** In patterns of tools too, only letters, digits and `*` count, and their case does not. */
+export function foldPattern(text: string): string {
   return text.replace(/[^A-Za-z0-9*]/g, "_").toLowerCase();
 }

@@ -13,6 +13,7 @@ import {
   contentText,
   type ContentPattern,
   couldGive,
+  foldPattern,
   permitsContent,
   restrictsContent,
 } from "./content-pattern.ts";
@@ -590,10 +591,6 @@ function fold(name: string): string {
     .trim()
     .replace(/[^A-Za-z0-9]/g, "_")
     .toLowerCase();
-}
-
-function foldPattern(text: string): string {
-  return text.replace(/[^A-Za-z0-9*]/g, "_").toLowerCase();
 }
 
 /** Public names that could be mistaken for another tool's end in a hash. */
