@@ -109,6 +109,14 @@ export function knownProviders(
   return new Map([...Object.entries(PROVIDERS), ...Object.entries(configured)]);
 }
 
+/** Of a model as `provider/model`. Undefined if there is no such provider. */
+export function providerOf(
+  model: string,
+  configured?: Readonly<Record<string, ModelProvider>>,
+): ModelProvider | undefined {
+  return knownProviders(configured).get(model.slice(0, model.indexOf("/")));
+}
+
 /**
  * The model of each provider that is used where none is configured. The first provider whose key is set decides. With
  * Ollama it is one that has been pulled.

@@ -5,6 +5,7 @@ import { basename, join } from "node:path";
 import type { Readable } from "node:stream";
 import { sampleModel } from "../../agent/loop/sample.ts";
 import { plugboardHome } from "../../core/config/home.ts";
+import { ownBin } from "../../core/config/own-server.ts";
 import { SessionEndpoints } from "../../serve/endpoint/session-endpoints.ts";
 import type { AgentConfig } from "../../core/types/agent-config.ts";
 import type { Board } from "../../core/types/board.ts";
@@ -33,7 +34,6 @@ import type { RelayOptions } from "../../agent/front/relay.ts";
 import { refuseAcp } from "../../agent/acp/refuse.ts";
 import { outputStream } from "../../agent/acp/wire/stdio.ts";
 import { claimStdout } from "../claim-stdout.ts";
-import { commandFile } from "../command-file.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { AgentModels } from "./agent-models.ts";
@@ -83,7 +83,7 @@ export async function runAcpFront(command: FrontRequest, context: CliContext): P
       logger,
       newId: randomUUID,
       random: randomBytes,
-      program: { command: process.execPath, args: [commandFile()], env: {} },
+      program: { command: process.execPath, args: [ownBin()], env: {} },
       directory: join(plugboardHome(io.env, io.homedir), "front"),
     });
     await runFront({

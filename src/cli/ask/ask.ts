@@ -2,7 +2,7 @@
 
 import { runTurn, type TurnEnd } from "../../agent/loop/loop.ts";
 import { type AgentModel, openModel } from "../../agent/loop/model.ts";
-import { knownProviders } from "../../agent/loop/provider.ts";
+import { providerOf } from "../../agent/loop/provider.ts";
 import { PromptResources } from "../../agent/loop/prompt-resources.ts";
 import { systemPrompt } from "../../agent/loop/system-prompt.ts";
 import { PromptTools } from "../../core/board/prompt-tools.ts";
@@ -78,7 +78,7 @@ export async function runAsk(command: AskRequest, context: CliContext): Promise<
 
 /** Whether the command line names a provider that there is not. */
 function isUnknownProvider({ model: id }: AskRequest, { modelProviders }: AgentConfig): boolean {
-  return id !== undefined && !knownProviders(modelProviders).has(id.slice(0, id.indexOf("/")));
+  return id !== undefined && providerOf(id, modelProviders) === undefined;
 }
 
 function asUsage(error: unknown): unknown {

@@ -6,12 +6,12 @@ import { closeSync, fstatSync } from "node:fs";
 import { dirname } from "node:path";
 import { type ConfigSource, type FileSource, placeOfSource } from "../../core/config/find.ts";
 import { plugboardHome } from "../../core/config/home.ts";
+import { ownBin } from "../../core/config/own-server.ts";
 import { gatewayFile } from "../../core/state/running-gateway.ts";
 import { COOKIE_VARIABLE, type Environment } from "../../util/environment.ts";
 import { makeDirectory } from "../../util/make-directory.ts";
 import { errorMessage } from "../../util/error-message.ts";
 import { oneLine } from "../../util/text.ts";
-import { commandFile } from "../command-file.ts";
 import type { CliContext } from "../context.ts";
 import { findSource } from "../find-source.ts";
 import { openLog, readLog } from "./log.ts";
@@ -79,7 +79,7 @@ export async function startGateway(
     try {
       const isReady = await new Promise<boolean>((resolve, reject) => {
         const told = ["--ready-fd", String(READY_FD)];
-        const command = [process.execPath, commandFile(), ...words, ...told];
+        const command = [process.execPath, ownBin(), ...words, ...told];
         const [program = "", ...args] =
           process.platform === "win32" ? command : [...SHELL, ...command];
         const child = spawn(program, args, {

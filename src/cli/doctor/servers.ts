@@ -1,6 +1,6 @@
 // Each server, from its command to its tools.
 
-import { knownProviders, limitsOf } from "../../agent/loop/provider.ts";
+import { limitsOf, providerOf } from "../../agent/loop/provider.ts";
 import { statusOffBoard } from "../../core/board/untrusted-servers.ts";
 import type { ConfigSource } from "../../core/config/find.ts";
 import { type AgentConfig, templateFor } from "../../core/types/agent-config.ts";
@@ -45,7 +45,7 @@ function worstFirst(findings: readonly Finding[]): Finding[] {
 
 function judgeOptions(agent: AgentConfig): JudgeOptions {
   const { servers, toolNames, toolNameLength, model: id = "", modelProviders } = agent;
-  const provider = knownProviders(modelProviders).get(id.slice(0, id.indexOf("/")));
+  const provider = providerOf(id, modelProviders);
   return {
     rules: agent.guard?.rules,
     toolNames: templateFor(toolNames, servers.filter(({ enabled }) => enabled).length),

@@ -5,6 +5,7 @@ import { createRequire } from "node:module";
 import { isAbsolute, join, relative, resolve } from "node:path";
 import { withReferences } from "../../core/board/without-credentials.ts";
 import type { ConfigSource } from "../../core/config/find.ts";
+import { ownBin } from "../../core/config/own-server.ts";
 import type { AgentConfig } from "../../core/types/agent-config.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import type { ServerConfig } from "../../core/types/server-config.ts";
@@ -13,7 +14,6 @@ import { ownName, type Tool } from "../../core/types/tool.ts";
 import { isOnPath } from "../../util/on-path.ts";
 import { plural, shellQuoted, shellWord } from "../../util/text.ts";
 import { visible } from "../../util/visible.ts";
-import { commandFile } from "../command-file.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { requireTools } from "../require-tools.ts";
@@ -39,7 +39,7 @@ export async function runGenerateCli(
   const isFound = canFindLibrary(resolve(io.cwd, file), io.env);
   const text = programText(
     { name, server, tools: tools.map(embedded) },
-    isFound ? undefined : commandFile(),
+    isFound ? undefined : ownBin(),
   );
   await writeGenerated(file, text, context, { isProgram: true });
   if (options.json) {
@@ -53,7 +53,7 @@ export async function runGenerateCli(
   }
   if (!isFound) {
     screen.note(
-      `it uses ${visible(relativeTo(io.cwd, commandFile()))}; elsewhere: npm install -g plugboard`,
+      `it uses ${visible(relativeTo(io.cwd, ownBin()))}; elsewhere: npm install -g plugboard`,
     );
   }
   screen.note("to see them:");

@@ -3,6 +3,7 @@
 import { command } from "../command.ts";
 import {
   TRACED_CALL,
+  TRACED_SERVER,
   TRACED_YES,
   type TracedCall,
   tracedCall,
@@ -38,13 +39,7 @@ export const COMMANDS = [
     name: "record",
     about: "record the messages of a server into a file",
     args: [
-      {
-        kind: "one",
-        name: "server",
-        about: "its name in the configuration",
-        isServer: true,
-        offers: "server",
-      },
+      TRACED_SERVER,
       { kind: "one", name: "file", about: "the file to write", offers: "file" },
       ...TRACED_CALL,
     ],

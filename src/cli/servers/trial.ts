@@ -5,7 +5,7 @@ import { openBoard } from "../../core/board/board.ts";
 import { plugboardHome } from "../../core/config/home.ts";
 import { parseAgentConfig } from "../../core/config/parse.ts";
 import type { AgentConfig } from "../../core/types/agent-config.ts";
-import { type Diagnostic, isSuspicious } from "../../core/types/diagnostic.ts";
+import { type Diagnostic, diagnosticText, isSuspicious } from "../../core/types/diagnostic.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import type { PinnedTool } from "../../core/types/pin.ts";
 import type { ServerConfig } from "../../core/types/server-config.ts";
@@ -113,9 +113,7 @@ export function trialLines(
   const list = names.length === 0 ? "" : `: ${names.join(", ")}${more}`;
   return [
     `${oneLine(name)} answers, and has ${plural(tools.length, "tool")}${list}`,
-    ...suspicious.map(({ subject, message }) =>
-      oneLine(`warning: ${subject === undefined ? "" : `${subject}: `}${message}`, 400),
-    ),
+    ...suspicious.map((each) => oneLine(`warning: ${diagnosticText(each)}`, 400)),
   ];
 }
 

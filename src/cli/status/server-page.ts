@@ -1,5 +1,6 @@
 // Everything about one server.
 
+import { diagnosticText } from "../../core/types/diagnostic.ts";
 import type { ServerState } from "../../core/types/server-state.ts";
 import type { ServerStatus } from "../../core/types/server-status.ts";
 import { duration, oneLine, plainText, plural } from "../../util/text.ts";
@@ -28,9 +29,7 @@ export function serverPage(
       cells: [{ text: name, tone: "dim" as const }, value],
       notes: command === undefined ? [] : [command],
     }));
-  const notes = server.diagnostics.flatMap(({ subject, message }) =>
-    commandsApart(subject === undefined ? message : `${subject}: ${message}`, options),
-  );
+  const notes = server.diagnostics.flatMap((each) => commandsApart(diagnosticText(each), options));
   return [
     title,
     ...renderTable(COLUMNS, rows, { width, paint, indent: 2 }),

@@ -1,10 +1,11 @@
 // `plugboard status`: a row for each server, or everything about one; those of the gateway, if one runs.
 
 import { leftOutTools } from "../../agent/loop/offered-tools.ts";
-import { knownProviders, limitsOf } from "../../agent/loop/provider.ts";
+import { limitsOf, providerOf } from "../../agent/loop/provider.ts";
 import { describePlan, summarisePlan } from "../../core/board/prompt-plan.ts";
 import { type AgentConfig, DEFAULT_AGENT } from "../../core/types/agent-config.ts";
 import type { Board } from "../../core/types/board.ts";
+import { diagnosticText } from "../../core/types/diagnostic.ts";
 import type { ServerStatus } from "../../core/types/server-status.ts";
 import { stateToJson } from "../../core/types/server-state.ts";
 import { capitalised, duration } from "../../util/text.ts";
@@ -161,7 +162,7 @@ function statusFor(
   board: Pick<Board, "status" | "tools">,
 ): ServerStatus[] {
   const servers = board.status();
-  const provider = knownProviders(modelProviders).get(id.slice(0, id.indexOf("/")));
+  const provider = providerOf(id, modelProviders);
   // Without a model there is nothing to tell; `ask` and `acp` report one that does not exist.
   if (provider === undefined) return servers;
   const leftOut = leftOutTools(board.tools(), { id, ...limitsOf(provider) });
@@ -179,10 +180,7 @@ function statusRow(
   const { state, restarts, calls, diagnostics, lastError } = server;
   const notes = explainsState ? [...stateNotes(state, options), ...stateMore(state)] : [];
   if (notes.length === 0 && lastError !== undefined) notes.push(`last error: ${lastError}`);
-  for (const { subject, message } of diagnostics) {
-    const text = subject === undefined ? message : `${subject}: ${message}`;
-    notes.push(...commandsApart(text, options));
-  }
+  for (const each of diagnostics) notes.push(...commandsApart(diagnosticText(each), options));
   notes.push(...hidingNotes(server, io));
   return {
     cells: [

@@ -1,6 +1,6 @@
 // Whether a model gets all tools of an agent or searches for them, for people.
 
-import { knownProviders, limitsOf } from "../../agent/loop/provider.ts";
+import { limitsOf, providerOf } from "../../agent/loop/provider.ts";
 import { planPrompt, type PromptPlan } from "../../core/board/prompt-plan.ts";
 import type { AgentConfig } from "../../core/types/agent-config.ts";
 import type { Board } from "../../core/types/board.ts";
@@ -13,7 +13,7 @@ export function planFor(
   { model: id = "", modelProviders }: AgentConfig,
   board: Pick<Board, "tools" | "toolSearch">,
 ): PromptPlan {
-  const provider = knownProviders(modelProviders).get(id.slice(0, id.indexOf("/")));
+  const provider = providerOf(id, modelProviders);
   const { toolSearch } = board;
   return planPrompt(board.tools(), {
     toolSearch,

@@ -34,6 +34,14 @@ export const TRACED_YES = {
   about: "make the call without asking, if it needs approval",
 } as const satisfies Option;
 
+export const TRACED_SERVER = {
+  kind: "one",
+  name: "server",
+  about: "its name in the configuration",
+  isServer: true,
+  offers: "server",
+} as const satisfies Argument;
+
 export const TRACED_CALL = [
   {
     kind: "maybe",
@@ -53,16 +61,7 @@ export const COMMANDS = [
   command({
     name: "trace",
     about: "show the messages between you and a server, live",
-    args: [
-      {
-        kind: "one",
-        name: "server",
-        about: "its name in the configuration",
-        isServer: true,
-        offers: "server",
-      },
-      ...TRACED_CALL,
-    ],
+    args: [TRACED_SERVER, ...TRACED_CALL],
     options: {
       ...SERVER_OPTIONS,
       full: { kind: "flag", name: "--full", about: "show each message whole, on several lines" },

@@ -29,6 +29,14 @@ export type DiagnosticKind =
   /** An entry of `resourceFilter` matches nothing of the server. */
   | "filter";
 
+/** `search: it is not offered` */
+export function diagnosticText({
+  subject,
+  message,
+}: Pick<Diagnostic, "subject" | "message">): string {
+  return subject === undefined ? message : `${subject}: ${message}`;
+}
+
 /** Whether a person should look at a tool before a model uses it. */
 export function isSuspicious({ kind }: Diagnostic): boolean {
   return kind === "suspicious" || kind === "double";

@@ -4,7 +4,7 @@ import { leftOutTools } from "../../../agent/loop/offered-tools.ts";
 import type { ModelLimits } from "../../../agent/loop/provider.ts";
 import { ModelTools } from "../../../core/tools/model-tools.ts";
 import type { SchemaProvider } from "../../../core/tools/schema/normalize.ts";
-import type { DiagnosticKind } from "../../../core/types/diagnostic.ts";
+import { type DiagnosticKind, diagnosticText } from "../../../core/types/diagnostic.ts";
 import type { ToolRules } from "../../../core/types/guard-settings.ts";
 import { isExchanged } from "../../../core/types/server-definition.ts";
 import { ownName, type Tool } from "../../../core/types/tool.ts";
@@ -375,9 +375,7 @@ function ofDiagnostics({ definition, status }: Examined): Finding[] {
   // Rules and pins have a group of their own, and the transport has been told.
   const other = of(undefined);
   if (other.length > 0) {
-    const shown = other.map((each) =>
-      each.subject === undefined ? each.message : `${each.subject}: ${each.message}`,
-    );
+    const shown = other.map(diagnosticText);
     findings.push({
       level: "note",
       check: "unusual",

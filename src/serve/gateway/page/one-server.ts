@@ -2,6 +2,7 @@
 
 import { memoryOfTree } from "../../../core/process/tree-memory.ts";
 import type { Board } from "../../../core/types/board.ts";
+import { diagnosticText } from "../../../core/types/diagnostic.ts";
 import { unknownServer } from "../../../core/types/errors.ts";
 import type { ServerHistory } from "../monitoring/server-history.ts";
 import type { PageRequests, Role } from "./wire.ts";
@@ -47,9 +48,7 @@ export async function showServer(
     ...(instructions !== undefined && { instructions }),
     // A note may quote what the server has written.
     ...(isOwner && {
-      notes: diagnostics.map(({ subject, message }) =>
-        subject === undefined ? message : `${subject}: ${message}`,
-      ),
+      notes: diagnostics.map(diagnosticText),
     }),
   };
 }
