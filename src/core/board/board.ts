@@ -1,5 +1,5 @@
-// A board: opens its servers, gives access to their tools, resources and prompts, and closes them. That of a session is one
-// more, over the board of its agent. board/core.ts wires its parts. Read this file first.
+// A board: opens its servers, gives access to their tools, resources and prompts, and closes them. A session has a board of
+// its own, laid over the agent's board. board/core.ts wires the parts. Read this file first.
 
 import { BoardCore, type Configuration, sessionClosed } from "./core.ts";
 import { Inclusion, withInclude } from "./inclusion.ts";
@@ -80,8 +80,8 @@ import type { LightSignal } from "../../util/abort.ts";
 
 /**
  * Opens a board with the given servers. Resolves when the tools of every server that starts with it are known,
- * or the server has failed its first attempt, or `startupWait` has passed. A server that fails does not reject
- * it. An invalid configuration does, with CONFIG_INVALID, before anything starts.
+ * or the server has failed its first attempt, or `startupWait` has passed. A failed server does not reject the
+ * promise. An invalid configuration does, with CONFIG_INVALID, before any server starts.
  */
 export async function openBoard(
   config: BoardConfig | AgentConfig,
@@ -90,7 +90,7 @@ export async function openBoard(
   return openBoardBeside(config, options, undefined);
 }
 
-/** A board some of whose servers a gateway runs: those that `gateway` has. Everything else is as `openBoard` has it. */
+/** As `openBoard`, but the servers that `gateway` has run there. */
 export async function openBoardBeside(
   config: BoardConfig | AgentConfig,
   options: BoardOptions,
@@ -153,7 +153,7 @@ const KINDS: Kinds<BoardOptions> = {
   random: FUNCTION,
 };
 
-/** Throws INVALID_ARGUMENTS. What is in an object is for the check of the configuration to say. */
+/** Throws INVALID_ARGUMENTS. Checks the outer shape alone: the check of the configuration reports everything inside. */
 function requireConfig(config: BoardConfig | AgentConfig): void {
   requireKind("the configuration", config, OBJECT);
   if (!isAgentConfig(config)) return;
@@ -171,7 +171,7 @@ export function serversOf(board: Board): LiveBoard["served"] {
   throw new TypeError("only a board of this process has servers to share");
 }
 
-/** Signing in to a board's servers where the browser comes back to somebody else, perhaps to another process. */
+/** Sign-ins to a board's servers from which the browser comes back elsewhere, perhaps to another process. */
 export function signInsOf(board: Board | SessionBoard): LiveBoard["signIns"] {
   if (board instanceof LiveBoard) return board.signIns;
   throw new TypeError("only a board of this process has sign-ins to begin");
@@ -227,7 +227,7 @@ function statusInSessions(definition: ServerDefinition, sessions: number): Serve
   };
 }
 
-/** Whether there is nothing to do. Where it comes from and what it warns of does not matter. */
+/** Whether a reload would change nothing. Warnings do not count. */
 function isSameConfig(one: AgentConfig, other: AgentConfig): boolean {
   const textOf = (agent: AgentConfig): string => canonicalJson({ ...agent, warnings: undefined });
   return textOf(one) === textOf(other);
@@ -237,7 +237,7 @@ function isAgentConfig(config: BoardConfig | AgentConfig): config is AgentConfig
   return Array.isArray(config.servers);
 }
 
-/** What a gateway tells of a server. The tools are the same array until they change. */
+/** What a gateway tells commands about one server. `tools` stays the same array until a tool changes. */
 interface ServedServer extends Omit<ToldServer, "tools"> {
   state: ServerState;
   tools: readonly CatalogEntry[] | undefined;
@@ -286,7 +286,7 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
   readonly #search: BoardSearch;
   readonly #onAbort = (): void => void this.close();
   readonly #onClosed: () => void;
-  /** The servers of which tools were left out so far. */
+  /** Servers of which tools were left out before: each is reported once. */
   readonly #leftOutOf = new Set<string>();
   /** Where the tools of configured modules run now. */
   #nativeInGateway: ReturnType<GatewayPort["native"]>;
@@ -349,7 +349,7 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
     signal.throwIfAborted();
   }
 
-  /** What a gateway is told of this board. That of an agent is no session of anybody, so it has none of a session's limits. */
+  /** Tells the gateway about this board. An agent's board belongs to no session, so a session's limits do not apply to it. */
   async #openInGateway(): Promise<void> {
     const { gateway, options, agent } = this.#core;
     if (gateway === undefined) return;
@@ -376,7 +376,7 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
     });
   }
 
-  /** The gateway runs other servers than before, or none: the others run in this process from now on. */
+  /** The gateway runs other servers than before, or none. This process starts those that it no longer runs. */
   async #divideAnew(): Promise<void> {
     await this.#inTurn(() => this.#replace(this.#core.agent));
   }
@@ -389,8 +389,8 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
     },
     supervisor: (name: string): ServerSupervisor => this.#core.servers.named(name).supervisor,
     /**
-     * Another gateway has seen that some server offers something else. Those that both reach over HTTP are asked again;
-     * programs are each gateway's own.
+     * Another gateway has seen a server's lists change. Lists the servers at URLs again, which both gateways use; each
+     * gateway runs its own programs.
      */
     listAgain: async (): Promise<void> => {
       const remote = this.#core.servers
@@ -406,7 +406,7 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
       this.#core.configuration.native.flatMap((each) => (typeof each === "function" ? [] : [each])),
   };
 
-  /** Without what a command's own board knows. `instructions` are what the pins do not keep back of the server's words. */
+  /** Leaves out what the command's board knows itself. Pins may hold `instructions` back. */
   #served(entry: ServerEntry, instructions: string | undefined): ServedServer {
     const { name, isKnown, supervisor } = entry;
     const { transport, cached, cachedAt, identity, ...status } = this.#core.status(entry);
@@ -556,12 +556,12 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
     return isPastLimit ? withInclude(tool, "agent") : tool;
   }
 
-  /** The tools of brought servers that are past the limit of a session. */
+  /** Tools beyond the session's limit, of servers that the session brought. */
   #pastLimit(): Pick<Selection<Tool>, "leftOut" | "notice"> {
     if (this.#session === undefined) return { leftOut: [] };
     const tools = this.#core.tools
       .listOf(new Set(this.#own.brought))
-      // Only tools that a model has to read count, and those that somebody has added stay.
+      // Only tools that go into a prompt count. A tool that somebody has added stays.
       .filter((tool) => isShownToModels(tool) && !this.#inclusion.hasChosen(tool));
     return this.#session.selectTools(tools, this.toolSearch !== "off");
   }
@@ -669,14 +669,14 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
     end: (server: string): Promise<SignOutOutcome> => this.signOut(server),
     /** `look` of the server's sign-in. */
     look: (server: string): Promise<string> => this.#own.named(server).requireSignIn().look(),
-    /** Ends connections whose tokens were exchanged for a JWT that has ended. False while calls are under way there. */
+    /** Ends connections that use a token exchanged for an expired JWT. False while calls are under way on one. */
     rest: (): boolean =>
       this.#core.servers
         .own()
         .filter(({ definition }) => isExchanged(definition))
         .map(({ supervisor }) => supervisor.rest?.() ?? true)
         .every(Boolean),
-    /** Tries the servers again that wait for a sign-in, if there was one elsewhere. Never rejects. */
+    /** Tries servers that wait for a sign-in again: the person may have signed in elsewhere. Never rejects. */
     retry: async (): Promise<void> => {
       if (this.#closing !== undefined) return;
       await Promise.all(this.#core.servers.own().map((entry) => entry.retryLogin()));
@@ -819,12 +819,12 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
     const { secretProviders, env = process.env } = this.#core.options;
     const agent = isAgentConfig(config) ? config : parseBoardConfig(config, env);
     requireProviders(agent, namesOf(secretProviders));
-    // Before its turn: a gateway that is lost meanwhile makes the board take over servers in a turn of its own.
+    // Before this reload takes its turn: if the gateway is lost meanwhile, taking over its servers needs a turn too.
     await this.#core.gateway?.lookAgain();
     return this.#inTurn(() => this.#reload(agent));
   }
 
-  /** One after another: each configuration is compared with what the one before has left. */
+  /** Changes run one after another: each compares with what the one before has left. */
   #inTurn<Result>(change: () => Promise<Result>): Promise<Result> {
     const changed = this.#reloading.then(change);
     this.#reloading = changed.then(
@@ -869,7 +869,7 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
     return { report, started: Promise.all([...starting, this.#sessions.catchUp()]) };
   }
 
-  /** What has become of servers that are not on the board itself. */
+  /** What a reload changes about servers that run only in sessions. */
   #sessionServers(last: AgentConfig, agent: AgentConfig): ReloadReport {
     const onlyInSessions = ({ servers }: AgentConfig): Map<string, string> =>
       new Map(

@@ -65,19 +65,19 @@ import { BoardTrace } from "./trace.ts";
 /** How long a closing board waits for its calls to end. */
 const CLOSE_WAIT_MS = 1000;
 
-/** Nobody can use a server in one of these states, so nobody is told how. */
-const WITHOUT_WORDS: ReadonlySet<string> = new Set(["disabled", "untrusted", "stopped"]);
+/** Nobody can use a server in one of these states, so its instructions are left out. */
+const WITHOUT_INSTRUCTIONS: ReadonlySet<string> = new Set(["disabled", "untrusted", "stopped"]);
 
 /** What a configuration of its agent means for one board. */
 export interface Configuration {
   /** For a session's board: with the session's settings laid over it. */
   agent: AgentConfig;
-  /** The servers of its own. */
+  /** The board's own servers. */
   definitions: readonly ServerDefinition[];
   cwd: string;
   /** The native tools that the host brings. */
   native: HostTools;
-  /** For a session's board: the configuration of the agent's, whose servers it shares or replaces. */
+  /** For a session's board: the agent's configuration, whose servers the session shares or replaces. */
   base?: AgentConfig;
 }
 
@@ -151,12 +151,12 @@ export class BoardCore {
   readonly #content: BoardContent;
   readonly #changes: BoardChanges;
   readonly #closing = new AbortController();
-  /** A session uses what another one of the same person has got. */
+  /** Tokens that were exchanged for people's JWTs. The sessions of one person share them. */
   readonly #exchanges: ExchangeMemory;
   #configuration: Configuration;
   #doubles: BoardDoubles | undefined;
 
-  /** Each part uses those before it. Throws CONFIG_INVALID or INVALID_ARGUMENTS. */
+  /** Makes the parts in order: each uses those before it. Throws CONFIG_INVALID or INVALID_ARGUMENTS. */
   constructor({ configuration, options: given, gateway, over }: BoardCoreOptions) {
     const { agent } = configuration;
     const base = over?.core;
@@ -199,7 +199,7 @@ export class BoardCore {
     this.#content = this.#makeContent();
     ({ resources: this.resources, prompts: this.prompts } = this.#content);
     this.rules = over === undefined ? this.#makeRules(names) : undefined;
-    // Before whoever else hears of it may ask for them.
+    // Listens first: other listeners of this event read the doubles.
     this.servers.events.on("tools", () => {
       this.#doubles = undefined;
     });
@@ -330,7 +330,7 @@ export class BoardCore {
     return this.#configuration.agent;
   }
 
-  /** A session that is closed: the shared servers would still answer. */
+  /** Whether the session is closed. Its shared servers would still answer. */
   get #hasEnded(): boolean {
     return this.#over !== undefined && this.#closing.signal.aborted;
   }
@@ -475,7 +475,7 @@ export class BoardCore {
     return ofServers.withoutSecrets(status);
   }
 
-  /** The resources and prompts of a server may be others. */
+  /** The server's resources and prompts may have changed. */
   listContentAgain(server: string): void {
     this.#content.caches.of(server).listAgain();
   }
@@ -485,14 +485,14 @@ export class BoardCore {
     return [...this.servers.reachedShared(), ...this.servers.own()].flatMap((entry) => {
       const { name, identity, supervisor } = entry;
       const text = identity?.instructions;
-      if (!text?.trim() || WITHOUT_WORDS.has(supervisor.state.kind)) return [];
+      if (!text?.trim() || WITHOUT_INSTRUCTIONS.has(supervisor.state.kind)) return [];
       if (!this.#guard.offersInstructions(name)) return [];
       // The board may have learnt more secrets since the handshake.
       return [{ server: name, text: this.#secrets.redactor.text(text) }];
     });
   }
 
-  /** Whether the lists of a session leave something of the server. */
+  /** Whether the session's rules leave something of the server to use. */
   reaches(server: ReachedServer): boolean {
     return this.#guard.reaches(server);
   }
@@ -547,7 +547,7 @@ export class BoardCore {
     };
   }
 
-  /** Has a gateway know of this board, so that it can use the gateway's servers. */
+  /** Tells the gateway about this board, which can then use the gateway's servers. */
   async openInGateway(sharing: Omit<BoardInGateway, "onNotice">): Promise<void> {
     const onNotice = (text: string): void => this.#events.emit("notice", { text });
     await this.gateway?.open(this.#calls, { ...sharing, onNotice });
@@ -564,7 +564,7 @@ export class BoardCore {
     this.#events.emit("notice", { text });
   }
 
-  /** Models get some tools in another way than before. */
+  /** The include mode of some tools has changed. */
   toolsChanged(change: ToolsEvent): void {
     this.#changes.toolsChanged(change);
   }
@@ -622,7 +622,7 @@ export class BoardCore {
     return this.#over?.hidesRefused === true && !isAllowed;
   }
 
-  /** What may be told of. */
+  /** Finds only tools of which the caller may know. */
   get #findContext(): FindContext {
     const { tools, servers, clock } = this;
     if (this.#over?.hidesRefused !== true) return this;
@@ -634,7 +634,7 @@ export class BoardCore {
     return { tools: { find, all }, servers, clock };
   }
 
-  /** For a call that has been refused: the very answer that any other name gets. */
+  /** Answers a refused call exactly as one of an unknown name. */
   async #asUnknown(
     name: string,
     refused: Promise<CallOutcome>,
@@ -672,7 +672,7 @@ function namesFor(agent: AgentConfig, native: ReadonlyMap<string, OwnTool>): Nam
   return { naming, known };
 }
 
-/** Those that the lists of a session leave something of: no session starts a server that it cannot use. */
+/** The servers of which the session's rules leave something: no session starts a server that it cannot use. */
 function reachedBy(
   { guard }: AgentConfig,
   known: KnownNames,
@@ -692,7 +692,7 @@ function contentSettings({ guard, servers }: AgentConfig): string {
   return JSON.stringify([guard, ofServers]);
 }
 
-/** Below the board's own, nobody knows what is behind the shared state. */
+/** No other part of the board knows whether files or engines are behind the shared state. */
 function withFileState(options: BoardOptions, clock: Clock, logger: Logger): BoardOptions {
   const { stateDir, state } = options;
   if (stateDir === undefined || state !== undefined) return options;

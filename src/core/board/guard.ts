@@ -132,7 +132,7 @@ export class BoardGuard {
     return () => prepared.forEach((open) => open());
   }
 
-  /** Made here, so that the hooks of one server do not keep those that were prepared with it. */
+  /** A method of its own: hooks made where servers are prepared would keep all of these in memory, not just their own. */
   #pinHooks(entry: ServerEntry, onOffer: (entry: ServerEntry) => void): PinnedServerHooks {
     return {
       relist: () =>
