@@ -9,7 +9,7 @@ import type { Resource, ResourceReading, ResourceTemplate } from "../../core/typ
 import type { CallOutcome } from "../../core/types/tool.ts";
 import { stateToJson } from "../../core/types/server-state.ts";
 import { closest } from "../../util/closest.ts";
-import { byteSize, oneLine, plural, shellWord } from "../../util/text.ts";
+import { asText, byteSize, oneLine, plural, shellWord } from "../../util/text.ts";
 import { invalidArguments } from "../../core/tools/arguments/invalid.ts";
 import type { GivenArguments } from "../../core/tools/arguments/parse.ts";
 import { readArguments } from "../read-arguments.ts";
@@ -255,18 +255,14 @@ function toStrings({ whole, pairs, loose = [] }: GivenArguments): Record<string,
     throw invalidArguments([`unexpected argument '${oneLine(word, 100)}'`], hint);
   }
   const values: Record<string, string> = Object.create(null);
-  for (const [key, value] of Object.entries(whole)) values[key] = asString(value);
+  for (const [key, value] of Object.entries(whole)) values[key] = asText(value);
   const seen = new Set<string>();
   for (const { key, value } of pairs) {
     if (seen.has(key)) throw invalidArguments([`'${key}' is given twice`]);
     seen.add(key);
-    values[key] = value.kind === "json" ? asString(value.value) : value.text;
+    values[key] = value.kind === "json" ? asText(value.value) : value.text;
   }
   return values;
-}
-
-function asString(value: unknown): string {
-  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 /** Names the role of each message, unless all are the user's. */

@@ -111,7 +111,7 @@ export function fieldOf(given: Schema, root: Schema, depth = 0, deepest = MOST_D
     case "boolean":
       return { ...described, kind: "yes-no" };
     case "array":
-      return isSchema(schema["items"])
+      return isObject(schema["items"])
         ? { ...described, kind: "list", of: schema["items"] }
         : { ...described, kind: "json" };
     case "object":
@@ -122,15 +122,15 @@ export function fieldOf(given: Schema, root: Schema, depth = 0, deepest = MOST_D
 }
 
 function objectOf(schema: Schema, described: Described): Field {
-  const properties = isSchema(schema["properties"]) ? schema["properties"] : {};
+  const properties = isObject(schema["properties"]) ? schema["properties"] : {};
   const names = Object.keys(properties);
-  const isOpen = names.length === 0 && isSchema(schema["additionalProperties"]);
+  const isOpen = names.length === 0 && isObject(schema["additionalProperties"]);
   // An object with names of your own choice has no fields.
   if (isOpen || names.length > MOST_MEMBERS) return { ...described, kind: "json" };
   const required = new Set([schema["required"]].flat());
   const members = names.map((name) => ({
     name,
-    schema: isSchema(properties[name]) ? properties[name] : {},
+    schema: isObject(properties[name]) ? properties[name] : {},
     isRequired: required.has(name),
   }));
   return {
@@ -175,9 +175,9 @@ function eitherOf(
 /** The value of a member that is the same in every argument of this form tells forms apart best. */
 function titleOf(form: Schema, at: number): string {
   if (typeof form["title"] === "string") return form["title"];
-  const properties = isSchema(form["properties"]) ? Object.entries(form["properties"]) : [];
+  const properties = isObject(form["properties"]) ? Object.entries(form["properties"]) : [];
   for (const [name, member] of properties) {
-    if (isSchema(member) && member["const"] !== undefined)
+    if (isObject(member) && member["const"] !== undefined)
       return `${name}: ${JSON.stringify(member["const"])}`;
   }
   return typeof form["type"] === "string" ? form["type"] : `form ${at + 1}`;
@@ -202,8 +202,8 @@ function textOf(schema: Schema): {
 }
 
 function guessedType(schema: Schema): string | undefined {
-  if (isSchema(schema["properties"])) return "object";
-  if (isSchema(schema["items"])) return "array";
+  if (isObject(schema["properties"])) return "object";
+  if (isObject(schema["items"])) return "array";
   return undefined;
 }
 
@@ -245,10 +245,10 @@ function targetOf(reference: string, root: Schema): Schema | undefined {
   let place: unknown = root;
   for (const part of reference.slice(2).split("/")) {
     const name = part.replaceAll("~1", "/").replaceAll("~0", "~");
-    if (!isSchema(place) || !Object.hasOwn(place, name)) return undefined;
+    if (!isObject(place) || !Object.hasOwn(place, name)) return undefined;
     place = place[name];
   }
-  return isSchema(place) ? place : undefined;
+  return isObject(place) ? place : undefined;
 }
 
 /** All of `allOf` at once. */
@@ -272,13 +272,13 @@ function isType(value: unknown): value is string {
 }
 
 function asSchema(value: unknown): Schema {
-  return isSchema(value) ? value : {};
+  return isObject(value) ? value : {};
 }
 
 function schemasIn(value: unknown): Schema[] | undefined {
-  return Array.isArray(value) && value.length > 0 && value.every(isSchema) ? value : undefined;
+  return Array.isArray(value) && value.length > 0 && value.every(isObject) ? value : undefined;
 }
 
-function isSchema(value: unknown): value is Schema {
+export function isObject(value: unknown): value is Schema {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

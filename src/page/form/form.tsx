@@ -3,9 +3,10 @@
 import { useSignal } from "@preact/signals";
 import type { VNode } from "preact";
 import { useEffect, useId, useMemo } from "preact/hooks";
+import { asText } from "../../util/text.ts";
 import { visible } from "../../util/visible.ts";
 import { Foreign } from "../parts/foreign.tsx";
-import { deepestOf, type Field, fieldOf, type Schema } from "./field.ts";
+import { deepestOf, type Field, fieldOf, isObject, type Schema } from "./field.ts";
 
 const LONGEST_TEXT = 500;
 
@@ -221,7 +222,7 @@ function Input({ field, id, value, onChange, isRequired, isDescribed }: InputPro
     required: isRequired,
   };
   const hinted =
-    field.default === undefined ? undefined : `left out: ${brief(shown(field.default))}`;
+    field.default === undefined ? undefined : `left out: ${brief(asText(field.default))}`;
   switch (field.kind) {
     case "yes-no":
       return (
@@ -239,12 +240,12 @@ function Input({ field, id, value, onChange, isRequired, isDescribed }: InputPro
       return (
         <select
           {...same}
-          value={value === undefined ? "" : shown(value)}
+          value={value === undefined ? "" : asText(value)}
           onChange={(event) => onChange(readChoice(event.currentTarget.value, field.values))}
         >
           <option value="">{hinted ?? "–"}</option>
           {field.values.map((each, at) => (
-            <option key={shown(each)} value={shown(each)}>
+            <option key={asText(each)} value={asText(each)}>
               {labelOf(field.labels?.[at], each)}
             </option>
           ))}
@@ -338,7 +339,7 @@ export function JsonInput({
 
 /** What a value means may be said by its server, who could call one what another is: so both are shown. */
 function labelOf(label: unknown, value: unknown): string {
-  const own = brief(shown(value));
+  const own = brief(asText(value));
   return typeof label === "string" && label !== value ? `${brief(label)} (${own})` : own;
 }
 
@@ -348,19 +349,11 @@ function brief(text: string): string {
 }
 
 function readChoice(text: string, values: readonly unknown[]): unknown {
-  return values.find((each) => shown(each) === text);
-}
-
-function shown(value: unknown): string {
-  return typeof value === "string" ? value : JSON.stringify(value);
+  return values.find((each) => asText(each) === text);
 }
 
 function emptyFor(schema: Schema, root: Schema): unknown {
   const { kind } = fieldOf(schema, root);
   if (kind === "object") return {};
   return kind === "list" ? [] : kind === "text" ? "" : null;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -3,6 +3,7 @@
 import { signal } from "@preact/signals";
 import type { VNode } from "preact";
 import { type AuditRow, AUDIT_PAGE, type PageRequests } from "../../serve/gateway/page/wire.ts";
+import { asText } from "../../util/text.ts";
 import { ask, GatewayError } from "../gateway.ts";
 import { useAsked, Waiting } from "../parts/asked.tsx";
 import { newAttempt, Problem } from "../parts/attempt.tsx";
@@ -251,10 +252,7 @@ function saveAll(kind: "jsonl" | "csv"): Promise<void> {
     });
     const columns = [...COLUMNS, ...MORE];
     const cells = (row: object): string[] =>
-      columns.map((column) => {
-        const value = (row as Record<string, unknown>)[column] ?? "";
-        return typeof value === "string" ? value : JSON.stringify(value);
-      });
+      columns.map((column) => asText((row as Record<string, unknown>)[column] ?? ""));
     if (kind === "jsonl") save("plugboard-audit.jsonl", "application/jsonl", jsonLines(plain));
     else save("plugboard-audit.csv", "text/csv", csv(columns, plain.map(cells)));
   });
