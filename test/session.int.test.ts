@@ -7,12 +7,12 @@ import { describe, expect, it } from "vitest";
 import type { SessionOptions } from "../src/core/types/board-options.ts";
 import type { NativeTool } from "../src/core/types/tool.ts";
 import { cwd, marked, reached, statusIn } from "./core/board/session/sessions.ts";
-import { cleanUp, load, openWith } from "./core/guard/boards.ts";
+import { load } from "./core/guard/boards.ts";
 import { temporaryDirectory } from "./support/directory.ts";
-import { asUntrusted, fixture, textOf } from "./support/boards.ts";
+import { asUntrusted, closeBoards, fixture, openWith, textOf } from "./support/boards.ts";
 import { eventually, expectNoProcesses, isAlive, processesWith } from "./support/processes.ts";
 
-cleanUp();
+closeBoards();
 
 const hi = { text: "hi" };
 const native = (name: string): NativeTool => ({

@@ -3,7 +3,7 @@
 import { fileURLToPath } from "node:url";
 import { afterEach } from "vitest";
 import { openBoard } from "../../src/core/board/board.ts";
-import type { AgentConfig } from "../../src/core/types/agent-config.ts";
+import type { AgentConfig, BoardConfig } from "../../src/core/types/agent-config.ts";
 import type { ServerConfig } from "../../src/core/types/server-config.ts";
 import type { Board } from "../../src/core/types/board.ts";
 import type { BoardOptions } from "../../src/core/types/board-options.ts";
@@ -31,11 +31,18 @@ export function asUntrusted({ servers }: AgentConfig): Pick<AgentConfig, "server
   return { servers: [], untrusted: [{ file: "", remedy: "run: plugboard trust", servers }] };
 }
 
-export async function open(
+export function open(
   servers: Record<string, ServerConfig>,
   options: BoardOptions = {},
 ): Promise<Board> {
-  const board = await openBoard({ servers }, options);
+  return openWith({ servers }, options);
+}
+
+export async function openWith(
+  config: BoardConfig | AgentConfig,
+  options: BoardOptions = {},
+): Promise<Board> {
+  const board = await openBoard(config, options);
   opened.push(board);
   return board;
 }

@@ -5,12 +5,20 @@ import type { BoardConfig } from "../../../src/core/types/agent-config.ts";
 import type { Board, SessionBoard } from "../../../src/core/types/board.ts";
 import type { ToolsEvent } from "../../../src/core/types/events.ts";
 import { parseAgentConfig } from "../../../src/core/config/parse.ts";
-import { cleanUp, execute, openWith } from "../guard/boards.ts";
+import { execute } from "../guard/boards.ts";
 import { temporaryDirectory } from "../../support/directory.ts";
-import { asUntrusted, fixture, reaches, statusOf, textOf } from "../../support/boards.ts";
+import {
+  asUntrusted,
+  closeBoards,
+  fixture,
+  openWith,
+  reaches,
+  statusOf,
+  textOf,
+} from "../../support/boards.ts";
 import { eventually, isAlive } from "../../support/processes.ts";
 
-cleanUp();
+closeBoards();
 
 const pidOf = (board: Board, server: string): number => statusOf(board, server).pid ?? 0;
 const names = (board: Pick<SessionBoard, "tools">): string[] =>

@@ -9,14 +9,13 @@ import type { ErrorCode } from "../../../src/core/types/errors.ts";
 import type { CallOutcome } from "../../../src/core/types/tool.ts";
 import { closeAll, serve, until } from "../../fixtures/http/client.ts";
 import type { McpHttp, McpHttpOptions } from "../../fixtures/http/mcp.ts";
-import { cleanUp, openWith } from "../guard/boards.ts";
 import { temporaryDirectory } from "../../support/directory.ts";
-import { fixture, reaches, textOf } from "../../support/boards.ts";
+import { closeBoards, fixture, openWith, reaches, textOf } from "../../support/boards.ts";
 import { MovableClock } from "../../support/movable-clock.ts";
 
 afterEach(closeAll);
 // Last, so that it is done first.
-cleanUp();
+closeBoards();
 
 type Call = [tool: string, args: Record<string, unknown>];
 

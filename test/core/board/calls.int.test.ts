@@ -9,14 +9,13 @@ import type { CallerOptions, InputRequired } from "../../../src/core/types/calle
 import type { LogEvent } from "../../../src/core/types/events.ts";
 import type { JsonObject } from "../../../src/core/types/json.ts";
 import type { NativeTool } from "../../../src/core/types/tool.ts";
-import { cleanUp, openWith } from "../guard/boards.ts";
 import { temporaryDirectory } from "../../support/directory.ts";
 import { closeAll, serve } from "../../fixtures/http/client.ts";
-import { fixture, textOf } from "../../support/boards.ts";
+import { closeBoards, fixture, openWith, textOf } from "../../support/boards.ts";
 
 afterEach(closeAll);
 // Last, so that it is done first.
-cleanUp();
+closeBoards();
 
 const ERAS = ["legacy", "modern"] as const;
 const faithful = (era: string, ...args: string[]) => fixture("faithful", `--era=${era}`, ...args);

@@ -4,11 +4,10 @@ import { describe, expect, it } from "vitest";
 import type { ServerConfig } from "../../../src/core/types/server-config.ts";
 import type { Board } from "../../../src/core/types/board.ts";
 import { type Clock, systemClock } from "../../../src/util/clock.ts";
-import { fixture, statusOf, textOf } from "../../support/boards.ts";
+import { closeBoards, fixture, openWith, statusOf, textOf } from "../../support/boards.ts";
 import { eventually } from "../../support/processes.ts";
-import { cleanUp, openWith } from "../guard/boards.ts";
 
-cleanUp();
+closeBoards();
 
 /** The system's, but for the monotonic time, which stands still until it is set forward. */
 function skippingClock(): Clock & { skip(ms: number): void } {

@@ -7,12 +7,12 @@ import type { BoardConfig } from "../../../src/core/types/agent-config.ts";
 import type { BoardOptions } from "../../../src/core/types/board-options.ts";
 import { agree, protect } from "../auth/support.ts";
 import { closeAll, serve } from "../../fixtures/http/client.ts";
-import { fixture, statusOf, textOf } from "../../support/boards.ts";
+import { closeBoards, fixture, openWith, statusOf, textOf } from "../../support/boards.ts";
 import { recordingLogger } from "../../support/logger.ts";
-import { cleanUp, execute, openWith } from "../guard/boards.ts";
+import { execute } from "../guard/boards.ts";
 import { temporaryDirectory } from "../../support/directory.ts";
 
-cleanUp();
+closeBoards();
 afterEach(closeAll);
 
 const TOKEN = "tök/en+with?odd &chars-7f3a";

@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { BoardConfig } from "../../../src/core/types/agent-config.ts";
 import type { NativeTool } from "../../../src/core/types/tool.ts";
-import { fixture, textOf } from "../../support/boards.ts";
+import { closeBoards, fixture, openWith, textOf } from "../../support/boards.ts";
 import { recordingLogger } from "../../support/logger.ts";
-import { cleanUp, execute, openWith } from "../guard/boards.ts";
+import { execute } from "../guard/boards.ts";
 import { temporaryDirectory } from "../../support/directory.ts";
 
-cleanUp();
+closeBoards();
 
 const say: NativeTool = {
   name: "say",

@@ -5,12 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { ServerConfig } from "../../../src/core/types/server-config.ts";
-import { cleanUp, openWith } from "../guard/boards.ts";
-import { fixture, textOf } from "../../support/boards.ts";
+import { closeBoards, fixture, openWith, textOf } from "../../support/boards.ts";
 import { isAlive } from "../../support/processes.ts";
 import { cwd, statusIn } from "./session/sessions.ts";
 
-cleanUp();
+closeBoards();
 
 const toolNames = (session: { tools(): { name: string }[] }) =>
   session.tools().map(({ name }) => name);

@@ -8,11 +8,10 @@ import type { BoardConfig } from "../../../src/core/types/agent-config.ts";
 import type { BoardBase } from "../../../src/core/types/board.ts";
 import type { BoardOptions } from "../../../src/core/types/board-options.ts";
 import type { NativeTool } from "../../../src/core/types/tool.ts";
-import { fixture, textOf } from "../../support/boards.ts";
-import { cleanUp, openWith } from "../guard/boards.ts";
+import { closeBoards, fixture, openWith, textOf } from "../../support/boards.ts";
 import { temporaryDirectory } from "../../support/directory.ts";
 
-cleanUp();
+closeBoards();
 
 const TOOL = "read_saved_result";
 

@@ -5,7 +5,8 @@ import { readConfigContent, readConfigFile } from "../../../src/core/config/conf
 import { formatProblem } from "../../../src/core/config/issue.ts";
 import { loadConfig, loadConfigContent } from "../../../src/core/config/load.ts";
 import { loadGateway } from "../../../src/core/config/gateway.ts";
-import { failure, makeDirectory, messagesOf, writeConfig } from "./files.ts";
+import { failure, messagesOf, writeConfig } from "./files.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 
 describe("the short form of our own file", () => {
   it.each(["mcpServers", "servers"])("has its servers under %s", async (key) => {
@@ -81,7 +82,7 @@ describe("our own file under another name", () => {
     "{ agents: { defaults: { mcp: { servers: { a: { comand: 'x' } } } } } }",
     "{ mcpServers: { a: { comand: 'x' } }, network: { allow: [] } }",
   ])("is known by our blocks, and as strict: %s", async (text) => {
-    const file = join(await makeDirectory(), "team.json");
+    const file = join(temporaryDirectory(), "team.json");
     await writeFile(file, text);
     const error = await failure(() => loadConfig(file));
     expect(error.problems.map(({ message, suggestion }) => [message, suggestion])).toEqual([
@@ -90,7 +91,7 @@ describe("our own file under another name", () => {
   });
 
   it("may be empty", async () => {
-    const file = join(await makeDirectory(), "team.json");
+    const file = join(temporaryDirectory(), "team.json");
     await writeFile(file, "{}");
     expect((await loadConfig(file)).servers).toEqual([]);
   });
@@ -119,7 +120,7 @@ describe("the content of a file", () => {
 
 it("a file keeps its text: reading writes nothing", async () => {
   const text = '{ // comment\n  "mcpServers": {} }';
-  const file = join(await makeDirectory(), ".mcp.json");
+  const file = join(temporaryDirectory(), ".mcp.json");
   await writeFile(file, text);
   const { value, asWritten } = await readConfigFile(file);
   expect(value).toMatchObject({ agents: { defaults: { mcp: { servers: {} } } } });

@@ -7,13 +7,8 @@ import { loadConfig } from "../../../src/core/config/load.ts";
 import { PlugboardError } from "../../../src/core/types/errors.ts";
 import { temporaryDirectory } from "../../support/directory.ts";
 
-export async function makeDirectory(): Promise<string> {
-  const directory = temporaryDirectory();
-  return directory;
-}
-
 export async function writeConfig(content: string | Uint8Array): Promise<string> {
-  const file = join(await makeDirectory(), "plugboard.json");
+  const file = join(temporaryDirectory(), "plugboard.json");
   await writeFile(file, content);
   return file;
 }

@@ -3,11 +3,12 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { filesOf, findConfig, withBase } from "../../../src/core/config/find.ts";
 import { plugboardHome } from "../../../src/core/config/home.ts";
-import { failure, makeDirectory } from "./files.ts";
+import { failure } from "./files.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 
 /** A home and a working directory with these files in them. */
 async function place(...files: string[]) {
-  const root = await makeDirectory();
+  const root = temporaryDirectory();
   const homedir = join(root, "home");
   const cwd = join(root, "work");
   await mkdir(join(homedir, ".plugboard"), { recursive: true });

@@ -8,7 +8,8 @@ import { loadConfig } from "../../../src/core/config/load.ts";
 import { readLaunches } from "../../../src/core/config/trust/trust.ts";
 import type { AgentConfig } from "../../../src/core/types/agent-config.ts";
 import { isRemote, type ServerDefinition } from "../../../src/core/types/server-definition.ts";
-import { failure, makeDirectory, problemLines } from "./files.ts";
+import { failure, problemLines } from "./files.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 
 const FIXTURES = fileURLToPath(new URL("../../fixtures/foreign", import.meta.url));
 
@@ -73,7 +74,7 @@ function lines(problems: AgentConfig["warnings"] = []): string[] {
 
 /** The content of a fixture, or a text, in a file of this name. */
 async function fileOf(content: string, name: string): Promise<string> {
-  const file = join(await makeDirectory(), name);
+  const file = join(temporaryDirectory(), name);
   await mkdir(dirname(file), { recursive: true });
   await writeFile(file, content);
   return file;

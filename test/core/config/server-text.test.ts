@@ -9,7 +9,8 @@ import {
   withoutServer,
   withServer,
 } from "../../../src/core/config/server-text.ts";
-import { failure, makeDirectory, writeConfig } from "./files.ts";
+import { failure, writeConfig } from "./files.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 
 async function read(text: string, agent?: string): Promise<ServerText> {
   const file = await writeConfig(text);
@@ -55,7 +56,7 @@ describe("where a server is written", () => {
   });
 
   it("is a new file", async () => {
-    const directory = await makeDirectory();
+    const directory = temporaryDirectory();
     const file = join(directory, "plugboard.json");
     const servers = await readServerText(file, undefined, { cwd: directory, homedir: directory });
     expect(JSON.parse(withServer(servers, "x", X))).toEqual({ mcpServers: { x: X } });
@@ -71,7 +72,7 @@ describe("where a server is written", () => {
   });
 
   it("is a file of servers that may be ours under another name", async () => {
-    const directory = await makeDirectory();
+    const directory = temporaryDirectory();
     const file = join(directory, "servers.json");
     await writeFile(file, '{ "mcpServers": { "a": { "command": "a" } } }');
     const servers = await readServerText(file, undefined, { cwd: directory, homedir: directory });
@@ -83,7 +84,7 @@ describe("where a server is written", () => {
     ["with the name of another", ".mcp.json", '{ "mcpServers": {} }', "is a file of Claude Code"],
     ["that is not valid", "settings.json", '{ "agents": 3 }', "agents"],
   ])("is not a file %s", async (_, name, text, message) => {
-    const directory = await makeDirectory();
+    const directory = temporaryDirectory();
     const file = join(directory, name);
     await writeFile(file, text);
     const error = await failure(() =>

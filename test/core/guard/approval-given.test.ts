@@ -6,11 +6,6 @@ import { ApprovalFile } from "../../../src/core/state/files/approval-file.ts";
 import { subject } from "./subjects.ts";
 import { temporaryDirectory } from "../../support/directory.ts";
 
-async function makeDirectory(): Promise<string> {
-  const directory = temporaryDirectory();
-  return directory;
-}
-
 interface Opened extends Omit<GivenApprovalsOptions, "store"> {
   stateDir?: string;
 }
@@ -25,7 +20,7 @@ const agent = { agent: "default" };
 
 describe("an approval for good", () => {
   it("is remembered by the next process, for that definition of that tool alone", async () => {
-    const stateDir = await makeDirectory();
+    const stateDir = temporaryDirectory();
     const store = open({ agent, stateDir });
     expect(await store.has(READ)).toBe(false);
     await store.add(READ);
@@ -39,7 +34,7 @@ describe("an approval for good", () => {
   });
 
   it("of one caller is nobody else's", async () => {
-    const stateDir = await makeDirectory();
+    const stateDir = temporaryDirectory();
     for (const options of [{ agent, stateDir }, { agent }]) {
       const store = open(options);
       await store.add(READ, "token:ci");
@@ -52,7 +47,7 @@ describe("an approval for good", () => {
   });
 
   it("is written once, however often it is given", async () => {
-    const stateDir = await makeDirectory();
+    const stateDir = temporaryDirectory();
     const store = open({ agent, stateDir });
     await Promise.all([store.add(READ), store.add(READ), store.add(subject("docs/write"))]);
     const { approvals } = JSON.parse(await readFile(join(stateDir, "approvals.json"), "utf8"));
@@ -60,7 +55,7 @@ describe("an approval for good", () => {
   });
 
   it("is seen where it was given by another process, and does not undo that one's", async () => {
-    const stateDir = await makeDirectory();
+    const stateDir = temporaryDirectory();
     const one = open({ agent, stateDir });
     const two = open({ agent, stateDir });
     expect(await one.has(subject("docs/write"))).toBe(false);
@@ -71,7 +66,7 @@ describe("an approval for good", () => {
   });
 
   it("is that of one agent, in the configuration it is from", async () => {
-    const stateDir = await makeDirectory();
+    const stateDir = temporaryDirectory();
     const at = (id: string, config?: string) =>
       open({ agent: { agent: id, ...(config && { config }) }, stateDir });
     await at("default", "/a/plugboard.json").add(READ);
@@ -82,7 +77,7 @@ describe("an approval for good", () => {
   });
 
   it("ends when it is forgotten, also where it is in use", async () => {
-    const stateDir = await makeDirectory();
+    const stateDir = temporaryDirectory();
     const store = open({ agent, stateDir });
     const write = subject("docs/write");
     await store.add(READ);
@@ -97,14 +92,14 @@ describe("an approval for good", () => {
     ["agent", true],
     ["native", false],
     ["session", false],
-  ] as const)("of a tool of origin %s is kept: %s", async (origin, kept) => {
-    const store = open({ agent, stateDir: await makeDirectory() });
+  ] as const)("of a tool of origin %s is kept: %s", (origin, kept) => {
+    const store = open({ agent, stateDir: temporaryDirectory() });
     expect(store.keeps({ origin })).toBe(kept);
     expect(open({ agent }).keeps({ origin })).toBe(false);
   });
 
   it("for a session's server ends with the process", async () => {
-    const stateDir = await makeDirectory();
+    const stateDir = temporaryDirectory();
     const store = open({ agent, stateDir });
     const ofSession = subject("docs/read", { origin: "session" });
     await store.add(ofSession);
@@ -122,7 +117,7 @@ describe("an approval for good", () => {
   });
 
   it("counts for this process where it cannot be written", async () => {
-    const stateDir = join(await makeDirectory(), "file");
+    const stateDir = join(temporaryDirectory(), "file");
     await writeFile(stateDir, "");
     const errors: unknown[] = [];
     const store = open({

@@ -10,11 +10,10 @@ import type {
   AskApproval,
 } from "../../../src/core/types/approval.ts";
 import type { NativeTool } from "../../../src/core/types/tool.ts";
-import { fixture, statusOf, textOf } from "../../support/boards.ts";
-import { cleanUp, openWith } from "./boards.ts";
+import { closeBoards, fixture, openWith, statusOf, textOf } from "../../support/boards.ts";
 import { temporaryDirectory } from "../../support/directory.ts";
 
-cleanUp();
+closeBoards();
 
 /** Answers all questions alike, and keeps them. */
 function person(answer: ApprovalAnswer) {

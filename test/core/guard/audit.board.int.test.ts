@@ -6,12 +6,12 @@ import { describe, expect, it } from "vitest";
 import type { BoardConfig } from "../../../src/core/types/agent-config.ts";
 import type { JsonObject } from "../../../src/core/types/json.ts";
 import type { NativeTool } from "../../../src/core/types/tool.ts";
-import { fixture, textOf } from "../../support/boards.ts";
+import { closeBoards, fixture, openWith, textOf } from "../../support/boards.ts";
 import { recordingLogger } from "../../support/logger.ts";
-import { cleanUp, execute, openWith } from "./boards.ts";
+import { execute } from "./boards.ts";
 import { temporaryDirectory } from "../../support/directory.ts";
 
-cleanUp();
+closeBoards();
 
 const shout: NativeTool = {
   name: "shout",

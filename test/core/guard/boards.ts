@@ -1,37 +1,13 @@
-// Boards with a guard that is configured, closed after each test.
+// Configurations with a guard, and calls as a model makes them.
 
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach } from "vitest";
-import { openBoard } from "../../../src/core/board/board.ts";
 import { loadConfig } from "../../../src/core/config/load.ts";
-import type { BoardConfig } from "../../../src/core/types/agent-config.ts";
 import type { AgentConfig } from "../../../src/core/types/agent-config.ts";
 import type { Board } from "../../../src/core/types/board.ts";
-import type { BoardOptions } from "../../../src/core/types/board-options.ts";
 import type { JsonObject } from "../../../src/core/types/json.ts";
 import type { ToolResult, ModelDetails } from "../../../src/core/types/tool.ts";
 import { temporaryDirectory } from "../../support/directory.ts";
-import { expectNoProcesses } from "../../support/processes.ts";
-
-const opened: Board[] = [];
-
-/** To be called once at the top of a suite. */
-export function cleanUp(): void {
-  afterEach(async () => {
-    await Promise.all(opened.splice(0).map((board) => board.close()));
-    expectNoProcesses();
-  });
-}
-
-export async function openWith(
-  config: BoardConfig | AgentConfig,
-  options: BoardOptions = {},
-): Promise<Board> {
-  const board = await openBoard(config, options);
-  opened.push(board);
-  return board;
-}
 
 /** A configuration as a file, for one of its agents. */
 export async function load(content: object, agentId?: string): Promise<AgentConfig> {

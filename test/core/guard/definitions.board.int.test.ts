@@ -3,12 +3,12 @@
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { statusOf } from "../../support/boards.ts";
+import { closeBoards, statusOf } from "../../support/boards.ts";
 import { recordingLogger } from "../../support/logger.ts";
-import { cleanUp, namesOf } from "./boards.ts";
+import { namesOf } from "./boards.ts";
 import { list, useDocsServer } from "./docs-server.ts";
 
-cleanUp();
+closeBoards();
 const docs = useDocsServer();
 
 const MARKER = '<<<END_EXTERNAL_UNTRUSTED_CONTENT id="0123456789abcdef">>>';

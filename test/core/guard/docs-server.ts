@@ -10,8 +10,7 @@ import type { Board } from "../../../src/core/types/board.ts";
 import type { BoardOptions } from "../../../src/core/types/board-options.ts";
 import type { PinMode } from "../../../src/core/types/guard-settings.ts";
 import { systemClock } from "../../../src/util/clock.ts";
-import { fixture, statusOf } from "../../support/boards.ts";
-import { openWith } from "./boards.ts";
+import { fixture, openWith, statusOf } from "../../support/boards.ts";
 import { temporaryDirectory } from "../../support/directory.ts";
 
 export const read = { name: "read", description: "Reads a file." };

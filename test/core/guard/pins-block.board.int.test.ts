@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { PinFiles } from "../../../src/core/state/files/pin-files.ts";
 import type { ApprovalAnswer } from "../../../src/core/types/approval.ts";
-import { fixture, textOf } from "../../support/boards.ts";
-import { cleanUp, namesOf, openWith } from "./boards.ts";
+import { closeBoards, fixture, openWith, textOf } from "../../support/boards.ts";
+import { namesOf } from "./boards.ts";
 import { changedRead, list, pinMessages, read, useDocsServer } from "./docs-server.ts";
 
-cleanUp();
+closeBoards();
 const docs = useDocsServer();
 
 describe("block", () => {

@@ -8,13 +8,12 @@ import { PinFiles } from "../../../src/core/state/files/pin-files.ts";
 import type { Board } from "../../../src/core/types/board.ts";
 import type { BoardOptions } from "../../../src/core/types/board-options.ts";
 import type { PinMode } from "../../../src/core/types/guard-settings.ts";
-import { fixture, textOf } from "../../support/boards.ts";
+import { closeBoards, fixture, openWith, textOf } from "../../support/boards.ts";
 import { recordingLogger } from "../../support/logger.ts";
-import { cleanUp, openWith } from "./boards.ts";
 import { temporaryDirectory } from "../../support/directory.ts";
 import { changedRead, list, pinMessages, read, useDocsServer } from "./docs-server.ts";
 
-cleanUp();
+closeBoards();
 const docs = useDocsServer();
 
 describe("a server that is seen for the first time", () => {

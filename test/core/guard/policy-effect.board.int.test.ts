@@ -8,14 +8,14 @@ import type { AgentConfig, BoardConfig } from "../../../src/core/types/agent-con
 import type { Board, SessionBoard } from "../../../src/core/types/board.ts";
 import type { NativeTool } from "../../../src/core/types/tool.ts";
 import { openAttachedBoard } from "../../support/attached.ts";
-import { fixture, statusOf, textOf } from "../../support/boards.ts";
+import { closeBoards, fixture, openWith, statusOf, textOf } from "../../support/boards.ts";
 import { closeChannelsAfterAll, openChannel } from "../../support/channels.ts";
 import { eventually } from "../../support/processes.ts";
-import { cleanUp, namesOf, openWith } from "./boards.ts";
+import { namesOf } from "./boards.ts";
 import { list, read, useDocsServer } from "./docs-server.ts";
 
 closeChannelsAfterAll();
-cleanUp();
+closeBoards();
 const docs = useDocsServer();
 
 const reading = { ...read, annotations: { readOnlyHint: true } };

@@ -4,11 +4,11 @@ import { describe, expect, it } from "vitest";
 import type { BoardConfig } from "../../../src/core/types/agent-config.ts";
 import type { BoardEvents } from "../../../src/core/types/events.ts";
 import type { NativeTool } from "../../../src/core/types/tool.ts";
-import { fixture, statusOf, textOf } from "../../support/boards.ts";
+import { closeBoards, fixture, openWith, statusOf, textOf } from "../../support/boards.ts";
 import { recordingLogger } from "../../support/logger.ts";
-import { cleanUp, load, namesOf, openWith } from "./boards.ts";
+import { load, namesOf } from "./boards.ts";
 
-cleanUp();
+closeBoards();
 
 function native(name: string, more: Partial<NativeTool> = {}): NativeTool {
   return {

@@ -4,11 +4,10 @@ import { describe, expect, it } from "vitest";
 import type { PlugboardError } from "../../../../src/core/types/errors.ts";
 import type { ResourcesEvent } from "../../../../src/core/types/events.ts";
 import { deferred } from "../../../../src/util/deferred.ts";
-import { cleanUp, openWith } from "../../guard/boards.ts";
-import { fixture, textOf } from "../../../support/boards.ts";
+import { closeBoards, fixture, openWith, textOf } from "../../../support/boards.ts";
 import { cwd } from "./sessions.ts";
 
-cleanUp();
+closeBoards();
 
 const WELCOME = "lib:///welcome";
 

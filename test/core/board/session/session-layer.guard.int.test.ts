@@ -11,14 +11,13 @@ import type { SessionRules } from "../../../../src/core/types/board-options.ts";
 import type { ApprovalMode } from "../../../../src/core/types/guard-settings.ts";
 import type { ModelDetails, ToolResult } from "../../../../src/core/types/tool.ts";
 import type { JsonObject } from "../../../../src/core/types/json.ts";
-import { cleanUp, openWith } from "../../guard/boards.ts";
 import { systemClock } from "../../../../src/util/clock.ts";
 import { temporaryDirectory } from "../../../support/directory.ts";
-import { fixture, textOf } from "../../../support/boards.ts";
+import { closeBoards, fixture, openWith, textOf } from "../../../support/boards.ts";
 import { recordingLogger } from "../../../support/logger.ts";
 import { cwd, reached, statusIn } from "./sessions.ts";
 
-cleanUp();
+closeBoards();
 
 const hi = { text: "hi" };
 const names = (session: SessionBoard) => session.tools().map(({ name }) => name);

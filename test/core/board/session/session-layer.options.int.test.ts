@@ -2,11 +2,10 @@
 
 import { describe, expect, it } from "vitest";
 import type { SessionOptions } from "../../../../src/core/types/board-options.ts";
-import { cleanUp, openWith } from "../../guard/boards.ts";
-import { fixture } from "../../../support/boards.ts";
+import { closeBoards, fixture, openWith } from "../../../support/boards.ts";
 import { cwd } from "./sessions.ts";
 
-cleanUp();
+closeBoards();
 
 const names = (board: { tools(): { name: string }[] }): string[] =>
   board.tools().map(({ name }) => name);

@@ -14,7 +14,8 @@ import {
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readTextFile, writeTextFile } from "../../../../src/core/config/text/text-file.ts";
-import { failure, makeDirectory, writeConfig } from "../files.ts";
+import { failure, writeConfig } from "../files.ts";
+import { temporaryDirectory } from "../../../support/directory.ts";
 
 describe("a file that is written back", () => {
   it("has the new text and the old mode, and nothing is left beside it", async () => {
@@ -38,7 +39,7 @@ describe("a file that is written back", () => {
   });
 
   it("is made behind a link that leads to nothing yet, and no directories are", async () => {
-    const directory = await makeDirectory();
+    const directory = temporaryDirectory();
     const alias = join(directory, "alias.json");
     await symlink("target.json", alias);
     await writeTextFile(await readTextFile(alias), "{}");
@@ -61,7 +62,7 @@ describe("a file that is written back", () => {
   });
 
   it("has one place behind a linked directory, before and after it is made", async () => {
-    const directory = await realpath(await makeDirectory());
+    const directory = await realpath(temporaryDirectory());
     await mkdir(join(directory, "real"));
     await symlink("real", join(directory, "linked"));
     const file = join(directory, "linked/new/deep.json");
@@ -82,7 +83,7 @@ describe("a file that is written back", () => {
   });
 
   it("is made with its directories, in the mode that was asked for", async () => {
-    const file = join(await makeDirectory(), "a/b/plugboard.json");
+    const file = join(temporaryDirectory(), "a/b/plugboard.json");
     const read = await readTextFile(file);
     expect(read.text).toBeUndefined();
     await writeTextFile(read, "new", { mode: 0o600 });
@@ -97,7 +98,7 @@ describe("a file that is not written", () => {
     ["been made", undefined, (file) => writeFile(file, "theirs")],
     ["changed", "old", (file) => rm(file)],
   ])("has %s since it was read", async (what, before, meanwhile) => {
-    const file = join(await makeDirectory(), "plugboard.json");
+    const file = join(temporaryDirectory(), "plugboard.json");
     if (before !== undefined) await writeFile(file, before);
     const read = await readTextFile(file);
     await meanwhile(file);
@@ -124,7 +125,7 @@ describe("a file that is not written", () => {
   });
 
   it("is a directory", async () => {
-    const directory = join(await makeDirectory(), "plugboard.json");
+    const directory = join(temporaryDirectory(), "plugboard.json");
     await mkdir(directory);
     const error = await failure(() => readTextFile(directory));
     expect(error.message).toMatch(/is (?:a directory|not a file)/);

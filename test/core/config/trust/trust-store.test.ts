@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Launch } from "../../../../src/core/config/trust/trust.ts";
 import { TrustStore } from "../../../../src/core/config/trust/trust-store.ts";
-import { makeDirectory } from "../files.ts";
+import { temporaryDirectory } from "../../../support/directory.ts";
 
 const launch = (name: string, hash: string): Launch => ({
   kind: "setting",
@@ -18,7 +18,7 @@ let store: TrustStore;
 let file: string;
 
 beforeEach(async () => {
-  root = await makeDirectory();
+  root = temporaryDirectory();
   store = new TrustStore(join(root, "home"));
   await mkdir(join(root, "work"));
   file = join(root, "work", "plugboard.json");

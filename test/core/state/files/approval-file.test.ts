@@ -4,16 +4,11 @@ import { describe, expect, it } from "vitest";
 import { ApprovalFile } from "../../../../src/core/state/files/approval-file.ts";
 import { temporaryDirectory } from "../../../support/directory.ts";
 
-async function makeDirectory(): Promise<string> {
-  const directory = temporaryDirectory();
-  return directory;
-}
-
 const READ = { agent: "default", tool: "docs/read", hash: "h1", at: 5 };
 
 describe("an approval", () => {
   it("is a line that a person can read, in a file of the owner's alone", async () => {
-    const stateDir = await makeDirectory();
+    const stateDir = temporaryDirectory();
     await new ApprovalFile(stateDir).add(READ);
     const file = join(stateDir, "approvals.json");
     expect(JSON.parse(await readFile(file, "utf8"))).toEqual({ format: 2, approvals: [READ] });
@@ -28,7 +23,7 @@ describe("an approval", () => {
     '{ "format": 2, "approvals": {} }',
     '{ "format": 2, "approvals": [null, "docs/read", { "tool": "docs/read", "hash": "h1", "at": 1 }] }',
   ])("is not read from a file such as %s, which is replaced", async (content) => {
-    const stateDir = await makeDirectory();
+    const stateDir = temporaryDirectory();
     await writeFile(join(stateDir, "approvals.json"), content);
     const store = new ApprovalFile(stateDir);
     expect(await store.has(READ)).toBe(false);
@@ -37,7 +32,7 @@ describe("an approval", () => {
   });
 
   it("makes room for a new one when there are very many", async () => {
-    const stateDir = await makeDirectory();
+    const stateDir = temporaryDirectory();
     const many = Array.from({ length: 10_000 }, (_, n) => ({
       agent: "default",
       tool: `x/${n}`,

@@ -4,20 +4,15 @@ import { openFileState } from "../../../../src/core/state/files/open.ts";
 import { testSharedState } from "../shared-state-contract.ts";
 import { temporaryDirectory } from "../../../support/directory.ts";
 
-async function makeDirectory(): Promise<string> {
-  const directory = temporaryDirectory();
-  return directory;
-}
-
 describe("two on one directory", () => {
   testSharedState(async ([one, two]) => {
-    const directory = await makeDirectory();
+    const directory = temporaryDirectory();
     return [openFileState(directory, { clock: one }), openFileState(directory, { clock: two })];
   });
 });
 
 it("nothing is written before there is something to keep", async () => {
-  const directory = await makeDirectory();
+  const directory = temporaryDirectory();
   const state = openFileState(directory);
   await state.pins.list();
   await state.approvals.list();
