@@ -9,8 +9,7 @@ import {
 } from "@modelcontextprotocol/client";
 import type { OAuthSettings, SubjectToken } from "../types/authorization.ts";
 import { PlugboardError, toPlugboardError } from "../types/errors.ts";
-import { isJsonObject, type JsonObject } from "../types/json.ts";
-import { parseJson } from "../../util/parse-json.ts";
+import { isJsonObject, type JsonObject, tryParseJson } from "../types/json.ts";
 import { errorMessage } from "../../util/error-message.ts";
 import { oneLine } from "../../util/text.ts";
 import type { OAuthClient } from "./client.ts";
@@ -104,7 +103,7 @@ export async function exchange(
   } catch (error) {
     throw fault(server, "it does not answer", error);
   }
-  const answer = parseJson(text);
+  const answer = tryParseJson(text);
   if (status === 200) return tokenIn(server, answer, subject);
   const code = isJsonObject(answer) ? answer["error"] : undefined;
   if (!REFUSALS.has(status) || typeof code !== "string" || !ERROR_CODE.test(code)) {

@@ -1,9 +1,8 @@
 // Finds the secrets among the values that a server is started or reached with.
 
-import { isJsonObject } from "../types/json.ts";
+import { isJsonObject, tryParseJson } from "../types/json.ts";
 import { isRemote, type ServerTarget } from "../types/server-definition.ts";
 import type { Environment } from "../../util/environment.ts";
-import { parseJson } from "../../util/parse-json.ts";
 import { credentialLikeness, isCredential, type Likeness } from "./credential-name.ts";
 
 /** A user name in a URL without a password is a token if it is at least this long. */
@@ -222,7 +221,7 @@ class Collection {
 
   /** Adds the credentials in a JSON object, such as a service account: its key may appear without the rest. */
   #json(value: string): void {
-    const parsed = value.trimStart().startsWith("{") ? parseJson(value) : undefined;
+    const parsed = value.trimStart().startsWith("{") ? tryParseJson(value) : undefined;
     if (!isJsonObject(parsed)) return;
     for (const [name, part] of Object.entries(parsed)) {
       if (typeof part === "string" && isCredential(part, credentialLikeness(name))) this.#add(part);

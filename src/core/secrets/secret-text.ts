@@ -1,9 +1,8 @@
 // Makes a value of what a provider gave: text without the newline at its end, or one key of a JSON object.
 
-import { isJsonObject } from "../types/json.ts";
+import { isJsonObject, tryParseJson } from "../types/json.ts";
 import { secretUnavailable } from "../types/secret-provider.ts";
 import type { PlugboardError } from "../types/errors.ts";
-import { parseJson } from "../../util/parse-json.ts";
 import { oneLine } from "../../util/text.ts";
 
 /** More keys than this are not listed. */
@@ -26,7 +25,7 @@ export function withoutNewline(text: string): string {
 
 /** One key of a JSON object. Throws SECRET_UNAVAILABLE, naming the keys that there are. Never quotes a value. */
 export function keyOfJson(text: string, key: string): string {
-  const parsed = parseJson(text);
+  const parsed = tryParseJson(text);
   if (!isJsonObject(parsed)) {
     throw secretUnavailable(`the value is not a JSON object, so it has no key ${quoted(key)}`);
   }

@@ -2,8 +2,8 @@
 // may have more than Plugboard knows.
 
 import { z } from "zod";
+import { tryParseJson } from "../../core/types/json.ts";
 import { isTooDeep } from "../../util/json-depth.ts";
-import { parseJson } from "../../util/parse-json.ts";
 import { oneLine } from "../../util/text.ts";
 import { fault } from "./archive.ts";
 
@@ -94,7 +94,7 @@ export type Launch = z.infer<typeof launch>;
 
 /** Throws INVALID_ARGUMENTS with everything that is wrong. */
 export function readManifest(bytes: Buffer): Manifest {
-  const parsed = parseJson(new TextDecoder().decode(bytes));
+  const parsed = tryParseJson(new TextDecoder().decode(bytes));
   if (parsed === undefined) throw fault(`its ${MANIFEST} is not JSON`);
   if (isTooDeep(parsed)) throw fault(`its ${MANIFEST} is nested too deep`);
   const { data, error } = manifest.safeParse(parsed);

@@ -2,11 +2,10 @@
 
 import type { Readable } from "node:stream";
 import { type Caller, LOCAL_CALLER } from "../../core/types/caller.ts";
-import type { JsonObject } from "../../core/types/json.ts";
+import { type JsonObject, tryParseJson } from "../../core/types/json.ts";
 import { jsonOfAnyDepth } from "../../util/canonical-json.ts";
 import { deferred } from "../../util/deferred.ts";
 import { LineReader } from "../../util/line-reader.ts";
-import { parseJson } from "../../util/parse-json.ts";
 import { byteSize } from "../../util/text.ts";
 import type { Client, ClientProfile } from "./client.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -74,7 +73,7 @@ export async function serveOnStdio({
 
   /** Not async: a call must not keep its own line in memory, besides its arguments, until it is answered. */
   const take = (line: string): void => {
-    const value = parseJson(line);
+    const value = tryParseJson(line);
     if (value === undefined) {
       return write(response(null, refuse(RPC.parseError, "Parse error: the line is not JSON")));
     }

@@ -3,9 +3,8 @@
 import { readdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { StdioTarget } from "../../../core/types/server-definition.ts";
-import { isJsonObject, valueIn } from "../../../core/types/json.ts";
+import { isJsonObject, tryParseJson, valueIn } from "../../../core/types/json.ts";
 import { expandHome } from "../../../util/home-path.ts";
-import { parseJson } from "../../../util/parse-json.ts";
 import { pathExists } from "../../../util/path-exists.ts";
 import { readRegularFile } from "../../../util/regular-file.ts";
 
@@ -77,7 +76,7 @@ async function isInNpxCache({ name }: PackageRun, places: PackagePlaces): Promis
   const directory = join(await npmCache(places), "_npx");
   for (const entry of (await names(directory)).slice(0, MOST_ENTRIES)) {
     const text = await readRegularFile(join(directory, entry, "package.json")).catch(() => "");
-    const dependencies = valueIn(parseJson(text), ["dependencies"]);
+    const dependencies = valueIn(tryParseJson(text), ["dependencies"]);
     if (isJsonObject(dependencies) && Object.hasOwn(dependencies, name)) return true;
   }
   return false;

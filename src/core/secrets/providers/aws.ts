@@ -9,11 +9,10 @@ import {
   type SecretReference,
   secretUnavailable,
 } from "../../types/secret-provider.ts";
-import { isJsonObject } from "../../types/json.ts";
+import { isJsonObject, tryParseJson } from "../../types/json.ts";
 import { untilAborted } from "../../../util/abort.ts";
 import { errorCode } from "../../../util/error-code.ts";
 import { errorMessage } from "../../../util/error-message.ts";
-import { parseJson } from "../../../util/parse-json.ts";
 import { passing, said } from "../failure.ts";
 import { installHint, loadOptional } from "../../../util/optional-package.ts";
 import { notInstalled, unusableVersion } from "../optional-package.ts";
@@ -141,7 +140,7 @@ export function createAwsProvider(
     const options = { signal, permanent: PERMANENT, env: { AWS_PAGER: "" } };
     const output = await toolOutput(run, command, options);
     if (output === undefined) return undefined;
-    const answer = parseJson(output);
+    const answer = tryParseJson(output);
     if (!isJsonObject(answer)) throw secretUnavailable("aws did not answer in JSON");
     const { SecretString, SecretBinary } = answer;
     return typeof SecretBinary === "string"

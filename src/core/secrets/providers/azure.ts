@@ -2,7 +2,7 @@
 // identity, a managed identity, or `az`, which also gives the secret where the API cannot be reached.
 
 import { PlugboardError } from "../../types/errors.ts";
-import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { isJsonObject, type JsonObject, tryParseJson } from "../../types/json.ts";
 import {
   type AzureAuth,
   type AzureSettings,
@@ -13,7 +13,6 @@ import {
   secretUnavailable,
 } from "../../types/secret-provider.ts";
 import { expandHome } from "../../../util/home-path.ts";
-import { parseJson } from "../../../util/parse-json.ts";
 import { readRegularFile } from "../../../util/regular-file.ts";
 import { passing, said } from "../failure.ts";
 import { toolOutput } from "../program-output.ts";
@@ -76,7 +75,7 @@ export function createAzureProvider(
 
   async function ask(url: string, request: SecretRequest): Promise<Answer> {
     const response = await fetch(url, request);
-    const body = parseJson(await response.text());
+    const body = tryParseJson(await response.text());
     return { status: response.status, body: isJsonObject(body) ? body : {} };
   }
 
@@ -238,7 +237,7 @@ export function createAzureProvider(
       permanent: PERMANENT,
     });
     if (output === undefined) return undefined;
-    const answer = parseJson(output);
+    const answer = tryParseJson(output);
     const value = isJsonObject(answer) ? answer["accessToken"] : undefined;
     if (!isJsonObject(answer) || typeof value !== "string") {
       throw secretUnavailable("az did not answer with a token");
@@ -290,7 +289,7 @@ export function createAzureProvider(
     const command = ["az", "keyvault", "secret", "show", "--output", "json", "--id", id];
     const output = await toolOutput(run, command, { signal, permanent: PERMANENT });
     if (output === undefined) return undefined;
-    const body = parseJson(output);
+    const body = tryParseJson(output);
     return { status: 200, body: isJsonObject(body) ? body : {} };
   }
 

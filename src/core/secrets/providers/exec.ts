@@ -1,7 +1,7 @@
 // `secret://exec/<helper>/<id>[#key]`: what a configured program says about an id. With the protocol `argument` the id is its
 // last argument and its output is the value; with `json` it is asked as OpenClaw asks its helpers.
 
-import { isJsonObject } from "../../types/json.ts";
+import { isJsonObject, tryParseJson } from "../../types/json.ts";
 import {
   type ExecHelper,
   type ProgramResult,
@@ -12,7 +12,6 @@ import {
   secretUnavailable,
 } from "../../types/secret-provider.ts";
 import { closest } from "../../../util/closest.ts";
-import { parseJson } from "../../../util/parse-json.ts";
 import { oneLine } from "../../../util/text.ts";
 import { keyOfJson, secretText } from "../secret-text.ts";
 import { requireOutput } from "../program-output.ts";
@@ -62,7 +61,9 @@ export function createExecProvider(
   ): Promise<string> {
     const input = JSON.stringify({ protocolVersion: PROTOCOL_VERSION, provider: name, ids: [id] });
     const limits = { timeout: TIMEOUT_MS, maxBytes: MAX_BYTES, input: `${input}\n`, signal };
-    const answer = parseJson(secretText(outputOf(name, command, await run(command, args, limits))));
+    const answer = tryParseJson(
+      secretText(outputOf(name, command, await run(command, args, limits))),
+    );
     const { values, errors } = isJsonObject(answer) ? answer : {};
     const value = isJsonObject(values) && Object.hasOwn(values, id) ? values[id] : undefined;
     if (typeof value === "string") return value;

@@ -5,7 +5,7 @@ import { constants } from "node:fs";
 import { access } from "node:fs/promises";
 import { isAbsolute, posix, resolve, win32 } from "node:path";
 import { parseEnv } from "node:util";
-import { isJsonObject } from "../../types/json.ts";
+import { isJsonObject, tryParseJson } from "../../types/json.ts";
 import {
   type ProviderSurroundings,
   type SecretContext,
@@ -18,7 +18,6 @@ import { readJsonFile, writeJsonFile } from "../../state/json-file.ts";
 import { withLock } from "../../state/lock.ts";
 import { hasErrorCode } from "../../../util/error-code.ts";
 import { expandHome } from "../../../util/home-path.ts";
-import { parseJson } from "../../../util/parse-json.ts";
 import { openRegularFile } from "../../../util/regular-file.ts";
 import { reasonOf } from "../../../util/system-problem.ts";
 import { secretText, valueOfKey } from "../secret-text.ts";
@@ -112,7 +111,7 @@ function keyOfFile(text: string, key: string): string {
     const told = Object.keys(pairs).filter((name) => isVariable(name, pairs[name] ?? ""));
     return valueOfKey(pairs, key, told);
   }
-  const parsed = parseJson(text);
+  const parsed = tryParseJson(text);
   if (isJsonObject(parsed)) return valueOfKey(parsed, key);
   throw secretUnavailable("the file is not valid JSON");
 }

@@ -2,7 +2,7 @@
 // through `vault` or `bao` where that cannot be reached.
 
 import { join } from "node:path";
-import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { isJsonObject, type JsonObject, tryParseJson } from "../../types/json.ts";
 import {
   type ProviderSurroundings,
   type SecretProvider,
@@ -13,7 +13,6 @@ import {
   type VaultSettings,
 } from "../../types/secret-provider.ts";
 import { expandHome } from "../../../util/home-path.ts";
-import { parseJson } from "../../../util/parse-json.ts";
 import { readRegularFile } from "../../../util/regular-file.ts";
 import { passing, said } from "../failure.ts";
 import { toolOutput } from "../program-output.ts";
@@ -272,7 +271,7 @@ export function createVaultProvider(
       // oxlint-disable-next-line no-await-in-loop -- the second only if the first is not there
       const output = await toolOutput(run, [program, "kv", "get", "-format=json", path], options);
       if (output === undefined) continue;
-      const body = parseJson(output);
+      const body = tryParseJson(output);
       const given = { status: 200, body: isJsonObject(body) ? body : {} };
       const place = { mount: "", rest: path };
       const values =
@@ -357,7 +356,7 @@ function addressOf({ mount, rest, version }: Place): string {
 }
 
 async function answerOf(response: SecretResponse): Promise<Answer> {
-  const parsed = parseJson(await response.text());
+  const parsed = tryParseJson(await response.text());
   const { status } = response;
   if (isJsonObject(parsed)) return { status, body: parsed };
   // 204 has no body, and something in front of Vault may answer an error in HTML.

@@ -2,11 +2,10 @@
 
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { isJsonObject } from "../../types/json.ts";
+import { isJsonObject, tryParseJson } from "../../types/json.ts";
 import type { SealKey } from "../../types/key-ring.ts";
 import type { SealKeyRing, SealKeysOptions } from "../../types/shared-state.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
-import { parseJson } from "../../../util/parse-json.ts";
 import { writeJsonFile } from "../json-file.ts";
 import { withLock } from "../lock.ts";
 import {
@@ -120,7 +119,7 @@ function readKeys(file: string): KeysRead {
     const found = statSync(file, { throwIfNoEntry: false });
     if (found === undefined) return { kind: "missing" };
     if (!found.isFile() || found.size > MAX_BYTES) return { kind: "damaged" };
-    const value = parseJson(readFileSync(file, "utf8"));
+    const value = tryParseJson(readFileSync(file, "utf8"));
     if (!isJsonObject(value) || value.format !== FORMAT || !Array.isArray(value.keys)) {
       return { kind: "damaged" };
     }

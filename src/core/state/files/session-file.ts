@@ -5,11 +5,10 @@ import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 import { appendFile, open, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { isJsonObject, type JsonObject, textsIn } from "../../types/json.ts";
+import { isJsonObject, type JsonObject, textsIn, tryParseJson } from "../../types/json.ts";
 import type { SessionNotes, SessionStore } from "../../types/shared-state.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
 import { makeDirectory } from "../../../util/make-directory.ts";
-import { parseJson } from "../../../util/parse-json.ts";
 import { replaceFile } from "../../../util/replace-file.ts";
 import { withLock } from "../lock.ts";
 
@@ -246,7 +245,7 @@ export class SessionFile implements SessionStore {
   #take(line: string): void {
     if (line === "") return;
     this.#read.lines += 1;
-    const value = parseJson(line);
+    const value = tryParseJson(line);
     if (!isJsonObject(value)) return;
     const { nonce, expiresAt, revoked } = value;
     if (typeof nonce !== "string" || typeof expiresAt !== "number") return;

@@ -5,7 +5,7 @@ import { readFileSync, statSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PlugboardError } from "../../types/errors.ts";
-import { isJsonObject } from "../../types/json.ts";
+import { isJsonObject, tryParseJson } from "../../types/json.ts";
 import {
   DEFAULT_TOKEN,
   type GatewayToken,
@@ -14,7 +14,6 @@ import {
 } from "../../types/shared-state.ts";
 import type { Clock } from "../../../util/clock.ts";
 import { hasErrorCode } from "../../../util/error-code.ts";
-import { parseJson } from "../../../util/parse-json.ts";
 import { readRegularFile } from "../../../util/regular-file.ts";
 import { readJsonFile, writeJsonFile } from "../json-file.ts";
 import { KnownTokens } from "../known-tokens.ts";
@@ -214,6 +213,6 @@ function readNamed(file: string): StoredToken[] {
 }
 
 function tokensIn(text: string): unknown {
-  const value = parseJson(text);
+  const value = tryParseJson(text);
   return isJsonObject(value) && value.format === FORMAT ? value.tokens : undefined;
 }

@@ -1,9 +1,8 @@
 // Finds out by a tool's schema what is meant by words that could be several things: an option with a value or a flag, a
 // value without its key, `title:x` or a text with a colon in it.
 
-import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { isJsonObject, type JsonObject, tryParseJson } from "../../types/json.ts";
 import { closest } from "../../../util/closest.ts";
-import { parseJson } from "../../../util/parse-json.ts";
 import type { GivenArguments, GivenPair, GivenValue, LooseOption, LooseWord } from "./parse.ts";
 import { listed, shortName } from "./check.ts";
 import { type SchemaView, typesOf } from "./schema-view.ts";
@@ -123,7 +122,7 @@ const ALL = "args";
 
 function objectIn(value: GivenValue | undefined): JsonObject | undefined {
   const parsed =
-    value === undefined || value.kind === "json" ? value?.value : parseJson(value.text);
+    value === undefined || value.kind === "json" ? value?.value : tryParseJson(value.text);
   return isJsonObject(parsed) ? parsed : undefined;
 }
 

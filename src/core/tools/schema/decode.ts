@@ -1,8 +1,7 @@
 // Turns a value that a model gave for the provider's schema into the one that the server's schema asks for. A value
 // that does not fit is passed on as it is, since the server can say best what is wrong with it.
 
-import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { parseJson } from "../../../util/parse-json.ts";
+import { isJsonObject, type JsonObject, tryParseJson } from "../../types/json.ts";
 import type { Mapping, ProviderSchema } from "./converted.ts";
 import { isOfType, typeOf } from "./keywords.ts";
 
@@ -35,7 +34,7 @@ export function decode(value: unknown, mapping: Mapping): unknown {
 
 function fromText(value: unknown, types: readonly string[]): unknown {
   if (typeof value !== "string") return value;
-  const parsed = parseJson(value);
+  const parsed = tryParseJson(value);
   if (parsed === undefined) return value;
   return types.length === 0 || types.includes(typeOf(parsed)) ? parsed : value;
 }
@@ -96,7 +95,7 @@ function chooseBranch(
 /** Whether the value is JSON text of a type that the branch stands for. */
 function isTextFor(value: unknown, { mapping }: ProviderSchema): boolean {
   if (mapping.kind !== "json" || typeof value !== "string") return false;
-  return mapping.types.includes(typeOf(parseJson(value)));
+  return mapping.types.includes(typeOf(tryParseJson(value)));
 }
 
 /** The first branch with the highest rating. */

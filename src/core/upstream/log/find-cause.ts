@@ -2,8 +2,7 @@
 // bounded lines, and every pattern is linear in its line: a server may write anything.
 
 import { type ErrorCode, type ErrorDetails, PlugboardError } from "../../types/errors.ts";
-import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { parseJson } from "../../../util/parse-json.ts";
+import { isJsonObject, type JsonObject, tryParseJson } from "../../types/json.ts";
 import { oneLine } from "../../../util/text.ts";
 import {
   CAUSES,
@@ -218,7 +217,7 @@ function tellingLines(all: readonly string[]): Line[] {
 
 /** The error in a line of JSON, as loggers write them. Undefined for every other line. */
 function loggedError(line: string): string | undefined {
-  const logged = line.startsWith("{") ? parseJson(line) : undefined;
+  const logged = line.startsWith("{") ? tryParseJson(line) : undefined;
   return isJsonObject(logged) ? errorInEntry(logged) : undefined;
 }
 
@@ -264,7 +263,7 @@ function withIssues(lines: readonly string[]): string[] {
 }
 
 function issuesIn(lines: readonly string[]): string | undefined {
-  const parsed = parseJson(`[${lines.join("\n")}]`);
+  const parsed = tryParseJson(`[${lines.join("\n")}]`);
   if (!Array.isArray(parsed) || parsed.length === 0) return undefined;
   const issues = parsed.map((issue) => {
     if (!isJsonObject(issue) || typeof issue.message !== "string") return undefined;

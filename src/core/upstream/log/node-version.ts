@@ -3,8 +3,7 @@
 
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { isJsonObject } from "../../types/json.ts";
-import { parseJson } from "../../../util/parse-json.ts";
+import { isJsonObject, tryParseJson } from "../../types/json.ts";
 import { oneLine } from "../../../util/text.ts";
 
 const UNKNOWN_LANGUAGE =
@@ -38,7 +37,7 @@ function enginesIn(directory: string): string | undefined {
   try {
     const facts = statSync(file);
     if (!facts.isFile() || facts.size > MAX_BYTES) return undefined;
-    const manifest = parseJson(readFileSync(file, "utf8"));
+    const manifest = tryParseJson(readFileSync(file, "utf8"));
     const engines = isJsonObject(manifest) ? manifest["engines"] : undefined;
     const node = isJsonObject(engines) ? engines["node"] : undefined;
     return typeof node === "string" ? node : undefined;

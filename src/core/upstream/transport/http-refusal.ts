@@ -1,8 +1,7 @@
 // Decides what an HTTP answer other than a success means for the conversation.
 
 import { PlugboardError, withoutEffect } from "../../types/errors.ts";
-import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { parseJson } from "../../../util/parse-json.ts";
+import { isJsonObject, type JsonObject, tryParseJson } from "../../types/json.ts";
 import { retryAfterMs } from "../../../util/retry-after.ts";
 import { duration, oneLine } from "../../../util/text.ts";
 import { type Quote, serverError, wireMessage } from "./errors.ts";
@@ -36,7 +35,7 @@ export interface RefusedAnswer {
 
 export function readRefusal(answer: RefusedAnswer): Refusal {
   const { status, body, inSession, method } = answer;
-  const parsed = parseJson(body);
+  const parsed = tryParseJson(body);
   const wire = isJsonObject(parsed) && isJsonObject(parsed.error) ? parsed.error : undefined;
   if (status === 401 || status === 403) return { kind: "error", error: needsAuth(answer) };
   const error =
@@ -88,7 +87,7 @@ export function isChallenge(status: number, headers: Readonly<Record<string, str
 
 /** A JSON-RPC error in the body says more than the status. */
 function errorIn(body: string): JsonObject | undefined {
-  const parsed = parseJson(body);
+  const parsed = tryParseJson(body);
   return isJsonObject(parsed) && isJsonObject(parsed.error) ? parsed.error : undefined;
 }
 
@@ -157,7 +156,7 @@ function credentialPlaces({ sent, authHeader }: RefusedAnswer): string[] {
 
 /** What the server says about its refusal, in one of the forms that servers use. A page of HTML says nothing. */
 function ownWords(body: string, headers: Readonly<Record<string, string>>): string | undefined {
-  const parsed = parseJson(body);
+  const parsed = tryParseJson(body);
   const described = /\berror_description="([^"]{1,500})"/i.exec(headers["www-authenticate"] ?? "");
   const words = [...(isJsonObject(parsed) ? messagesIn(parsed) : []), described?.[1]];
   const isText = parsed === undefined && !/^\s*</.test(body);

@@ -8,11 +8,10 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { type ErrorCode, PlugboardError, toPlugboardError } from "../../../core/types/errors.ts";
-import { isJsonObject, type JsonObject } from "../../../core/types/json.ts";
+import { isJsonObject, type JsonObject, tryParseJson } from "../../../core/types/json.ts";
 import { ownerName, ownerState } from "../../../core/state/process-owner.ts";
 import { makeDirectory } from "../../../util/make-directory.ts";
 import { measureJson } from "../../../util/measure-json.ts";
-import { parseJson } from "../../../util/parse-json.ts";
 import { byteSize, oneLine } from "../../../util/text.ts";
 import { visible } from "../../../util/visible.ts";
 import { bodyHash, type Passing, type Unanswered } from "../../endpoint/http/elsewhere.ts";
@@ -186,7 +185,7 @@ export class Page {
     if (forwarded !== undefined && forwarded.body !== bodyHash([bytes])) {
       return refuse(reply, FOREIGN);
     }
-    const body = parseJson(bytes.toString("utf8"));
+    const body = tryParseJson(bytes.toString("utf8"));
     if (!isJsonObject(body)) return refuse(reply, NOT_JSON);
     if (home !== undefined && visitor !== undefined) {
       if (await this.#isPassed(home, request, reply, visitor, [bytes])) return;

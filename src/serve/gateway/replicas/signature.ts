@@ -4,10 +4,9 @@
 import { createHash, createHmac, hkdfSync } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import type { Caller } from "../../../core/types/caller.ts";
-import { isJsonObject, type JsonObject } from "../../../core/types/json.ts";
+import { isJsonObject, type JsonObject, tryParseJson } from "../../../core/types/json.ts";
 import type { KeyRing, SealKey } from "../../../core/types/key-ring.ts";
 import type { Clock } from "../../../util/clock.ts";
-import { parseJson } from "../../../util/parse-json.ts";
 import { isSameSecret } from "../../../util/same-secret.ts";
 import { API_HEADER, FILE_NAME_HEADER } from "../page/wire.ts";
 
@@ -108,7 +107,7 @@ export class Signatures {
     if (!isSameSecret(mac, this.#mac(sealKey.key, `${id}.${payload}`))) {
       return refused("its signature is wrong");
     }
-    const signed = parseJson(Buffer.from(payload, "base64url").toString("utf8"));
+    const signed = tryParseJson(Buffer.from(payload, "base64url").toString("utf8"));
     if (!isJsonObject(signed)) return refused("another version has written it");
     const { to, until, nonce, request: digest, body, by } = signed;
     if (url === undefined || to !== url) return refused("it is for another gateway");
