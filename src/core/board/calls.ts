@@ -1,5 +1,5 @@
-// Makes every guarded call of a board: to a tool of a server, to a native tool, for a resource or for a prompt. What is
-// called differs, the way does not.
+// Makes every guarded call of a board: to a tool of a server, to a native tool, for a resource or for a prompt. All of
+// them take the same way.
 
 import { randomUUID } from "node:crypto";
 import { toFailure, toGatewayFailure } from "../tools/failure.ts";
@@ -56,7 +56,7 @@ export interface Callable {
   readonly guarded: Next;
 }
 
-/** What the guard is around. */
+/** What a guarded call does, and how its outcome is framed. */
 export interface Called<Answer> {
   callee: Callee<Answer>;
   /** Frames an outcome, where the configuration asks for that. */
@@ -83,7 +83,7 @@ export interface CallsOptions {
   timeoutOf: (definition: ServerDefinition) => number;
   /** Only for a board over another. */
   over?: {
-    /** Are asked where the caller brings no handlers: a shared server would ask those of the agent's board. */
+    /** Asked where the caller brings no handlers. Without them, a shared server would ask those of the agent's board. */
     handlers: RequestHandlers;
     /** Ends the calls that are running: the shared servers that they are on do not end with the board. */
     closing: AbortSignal;
@@ -213,7 +213,7 @@ export class Calls {
     };
   }
 
-  /** Nobody hears of such a request as a call, and who makes it gets the error itself. */
+  /** For a resource or prompt: no event reports the request as a call, and its caller gets the error itself. */
   readonly #forContent: OutermostStage = {
     after: (_, outcome) => {
       this.#ended();
@@ -369,7 +369,7 @@ export class Calls {
     };
   }
 
-  /** Nobody hears of a request for a resource or prompt as a call. */
+  /** A request for a resource or prompt is never shown to a watcher. */
   #isWatched({ content }: Subject, now: number): boolean {
     return this.#watcher !== undefined && content === undefined && this.#watcher.admits(now);
   }
@@ -439,7 +439,7 @@ export class Calls {
   }
 }
 
-/** A call finds out who runs its server before it is made, so this is the moment in between. */
+/** The gateway went away between the moment when the call found its server there and the moment of sending. */
 function gatewayGone(): PlugboardError {
   const message = "the gateway has just gone away; the call was not sent";
   return new PlugboardError("SERVER_UNAVAILABLE", message, { hasNotRun: true, quote: "" });
@@ -470,7 +470,7 @@ function failureOf({ subject }: GuardedCall, error: unknown): CallOutcome {
   return toFailure(error, subject.source.kind === "mcp" ? subject.source : undefined);
 }
 
-/** Throws for what no JSON writer survives. */
+/** Throws INVALID_ARGUMENTS for values that are nested too deep to be written as JSON. */
 function requireShallow(call: GuardedCall): void {
   const { args, request } = call;
   if (isDeeperThan(REFUSED_DEPTH, args)) throw tooDeep("the arguments are", call);

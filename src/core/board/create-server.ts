@@ -133,7 +133,7 @@ export function createServer(
     random,
     logger,
     failed: lastStart?.error,
-    // One that was late may be ready by now, had somebody waited.
+    // A server that was only late may be ready in time now.
     skipFailed: options.skipFailed && lastStart?.kind === "failed",
     after,
     onState: (state, previous) => {
@@ -160,7 +160,7 @@ function personOf(
   return isPerUser(definition.matchingServer ?? definition) && person ? person : undefined;
 }
 
-/** What somebody has to do who has no token. Undefined: the failure says so. */
+/** How somebody without a token signs in. Undefined: the failure itself says so. */
 function authHintOf(
   definition: ServerDefinition,
   context: Pick<CreateServerContext, "person">,

@@ -102,7 +102,7 @@ function findByOwnName(name: string, { tools, servers }: FindContext): BoardTool
   const alike = tools.all().filter((each) => ownName(each) === name);
   if (alike.length === 0) return undefined;
   const reached = new Set(servers.reached().map((each) => each.name));
-  // To refuse one of another server would tell that there is such a server.
+  // Refusing a tool of a server that the session may not know of would tell that the server exists.
   const named = alike.filter(
     ({ subject: { source } }) => source.kind === "native" || reached.has(source.server),
   );

@@ -73,7 +73,7 @@ export class ServerEntry {
     this.#identity = cached?.identity;
   }
 
-  /** As it is now: its settings may be others after `reconfigure`. */
+  /** As it is now: `reconfigure` replaces settings. */
   get definition(): ServerDefinition {
     return this.supervisor.definition;
   }
@@ -83,7 +83,7 @@ export class ServerEntry {
     return this.supervisor.told !== undefined;
   }
 
-  /** What is kept about the server goes by these. They are those of the definition that it was created with. */
+  /** Under these keys pins, approvals and cached tools are kept. They belong to the definition that the server was created with. */
   get keys(): ServerKeys {
     return (this.#keys ??= this.#makeKeys());
   }
@@ -93,7 +93,7 @@ export class ServerEntry {
     const startOf = (of: ServerDefinition, directory: string): string =>
       canonicalJson([
         ...STARTED_WITH.map((key) => of[key] ?? null),
-        // Its login is used.
+        // The server uses the login of this one.
         of.matchingServer?.target ?? null,
         of.target.kind === "stdio" ? directory : null,
       ]);
@@ -196,7 +196,7 @@ export class ServerEntry {
     const status: ServerStatus = {
       name,
       origin,
-      // The one in use: a server may know only the other one.
+      // The transport in use: the server may not speak the configured one.
       transport: (state.kind === "ready" ? this.#identity?.transport : undefined) ?? target.kind,
       target: describeTarget(target),
       state,

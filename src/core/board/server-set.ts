@@ -89,9 +89,9 @@ export interface PreparedServers {
 
 /** What a new configuration has done to a set. Nothing has started yet. */
 export interface ReplacedServers extends ReloadReport {
-  /** Those to be started, with what they are started for. */
+  /** The servers to start, and whether only to list their tools. */
   toStart: { entry: ServerEntry; onlyToList: boolean }[];
-  /** Kept servers of which other lists are offered, because their pins are used in another way. */
+  /** Servers that run on, but whose lists are offered anew, because `pins` is set to another mode. */
   pinnedAnew: ServerEntry[];
 }
 
@@ -182,14 +182,14 @@ export class ServerSet {
   }
 
   /**
-   * Whether the lists of a session leave something of the server. Nobody in the session hears of another one. Its tools
-   * are on the board all the same, so that calls of them are refused and audited.
+   * Whether the session's rules leave something of the server to use. If not, nobody in the session is told of it, but its
+   * tools are on the board, so that calls of them are refused and audited.
    */
   reaches(entry: ServerEntry): boolean {
     return this.isOwn(entry) || this.#options.guard.reaches(entry.definition);
   }
 
-  /** `all`, without those of which nobody in the session hears. */
+  /** `all`, without the servers of which nobody in the session is told. */
   reached(): ServerEntry[] {
     return [...this.#own.values(), ...this.reachedShared()];
   }
@@ -258,7 +258,7 @@ export class ServerSet {
     return origin === "session" || gateway?.server(name) !== undefined ? undefined : earlier;
   }
 
-  /** Whoever opened the board takes what there is, and follows what changes. */
+  /** Whether the board opens without waiting for servers: its user takes the tools that are known, and hears of changes. */
   get #waitsForNobody(): boolean {
     const { agent, options } = this.#options;
     return agent.startupWait === 0 && (options.start ?? "eager") === "eager";
@@ -722,7 +722,7 @@ export class ServerSet {
     if (this.#offBase.length === 0 || this.#own.has(name) || this.#withheld.has(name)) return;
     const entry = this.#base?.get(name);
     if (entry === undefined || !isShareable(entry)) return undefined;
-    // That of the board is the agent's own user's, whatever this set has in its place.
+    // The base's connection is signed in as the agent's own user, so nobody else may share it.
     return this.#options.person !== undefined && isPerUser(entry.definition) ? undefined : entry;
   }
 }
@@ -732,7 +732,7 @@ function kindOf(planned: PlannedServer): "kept" | "changed" | "added" {
   return planned.predecessor === undefined ? "added" : "changed";
 }
 
-/** Whether it runs, or would without somebody's doing. */
+/** Whether the server runs, or is about to start by itself. */
 function isUp(entry: ServerEntry | undefined): boolean {
   return ["starting", "ready", "backoff"].includes(entry?.supervisor.state.kind ?? "");
 }
