@@ -181,8 +181,8 @@ export class GatewayAgents {
 }
 
 /**
- * One agent. Its board itself answers its own user; others have a session board on top of it, with their policy. Where people
- * sign in to servers for themselves, each person has one. A client's session has one of its own where servers of
+ * One agent. Its board answers the agent's own user. Other callers get a session board on top of it, with their policy: one
+ * for each person where people sign in to servers for themselves, and one for each client's session where servers of
  * `scope: "session"` are configured.
  */
 export class ServedAgent {
@@ -203,7 +203,7 @@ export class ServedAgent {
   readonly #sessionBoards = new Set<ServedSession>();
   readonly #closing = new Set<Promise<void>>();
   readonly #jwts: PresentedJwts;
-  /** The boards of those whose JWTs are exchanged. */
+  /** The boards for which JWTs are exchanged, by holder. */
   readonly #boardsOf = new Map<string, Set<ServedSession>>();
 
   constructor(id: string, opened: ClientBoard, options: GatewayAgentsOptions) {
@@ -237,7 +237,7 @@ export class ServedAgent {
     return jwt;
   }
 
-  /** Their JWT has ended, and with it what was made of it. A call that was made in time may end. */
+  /** The JWT has expired, and with it the tokens that it was exchanged for. Calls that began before may finish. */
   #rest(holder: string): void {
     const boards = [...(this.#boardsOf.get(holder) ?? [])];
     if (this.#jwts.find(holder) !== undefined) return;
@@ -257,7 +257,7 @@ export class ServedAgent {
     throw new PlugboardError("RATE_LIMITED", what, { hint: "try again later" });
   }
 
-  /** For a person who may do what the agent's own user may, as themselves. */
+  /** For a person with the rights of the agent's own user, who is signed in to servers as themselves. */
   async ownersBoard(caller: Caller): Promise<{ board: SignInBoard; release: () => void }> {
     if (!this.#hasUserServers) return { board: this.board, release: () => {} };
     return this.signInBoard({ caller, policy: { owner: true } });
@@ -355,8 +355,8 @@ export class ServedAgent {
   }
 
   /**
-   * The board of what a caller may do who is not the agent's own user: one for all who may do the same, or one for each person.
-   * It is closed when nobody uses it.
+   * The board for a caller who is not the agent's own user. Callers with equal rights share one, unless each person has
+   * servers of their own. It is closed when nobody uses it.
    */
   async useBoard(
     admitted: AdmittedCaller,
@@ -397,7 +397,7 @@ export class ServedAgent {
     return board;
   }
 
-  /** Makes room by closing what nobody uses. One person has one board, or a few, so that nobody has another's part. */
+  /** Makes room by closing boards that nobody uses. One person has only a few, so that nobody takes what others need. */
   #hasRoomFor({ caller }: AdmittedCaller): boolean {
     const { people, logger } = this.#options;
     const all = [...this.#policyBoards].filter(([, { isPersons }]) => isPersons);
@@ -613,19 +613,19 @@ export class ServedAgent {
 
 interface ServedSession {
   board: SessionBoard;
-  /** One session of one client has it. */
+  /** Only one session of one client uses it. */
   isOfSession: boolean;
   endpoint: Endpoint;
   /** Ends what `onSession` began. */
   unwatch: (() => void) | undefined;
-  /** Whose JWTs are exchanged for it. */
+  /** The holder whose JWTs are exchanged for it. */
   holder: string | undefined;
 }
 
 interface PolicyBoard {
   served: Promise<ServedSession>;
   users: number;
-  /** It is one person's, with servers of their own. */
+  /** Only one person uses it, with servers of their own. */
   isPersons: boolean;
   person: string | undefined;
   /** Somebody has signed in somewhere since it was last used. */

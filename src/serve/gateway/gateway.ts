@@ -46,8 +46,8 @@ const NOTHING_HERE =
   "nothing is here; people use /ui/, MCP clients /mcp, or /agents/<id>/mcp for another agent";
 
 /**
- * Many clients take a token that is refused for a reason to sign in, and look for it here. Their users see only what
- * comes of that, so it says what is wrong.
+ * When their token is refused, many clients try to sign in at these paths. Their users see only the answer to that, so it
+ * says what is wrong.
  */
 const SIGN_IN_PATHS: ReadonlySet<string> = new Set(["/register", "/authorize", "/token"]);
 const NO_SIGN_IN =
@@ -76,7 +76,7 @@ export interface GatewayOptions {
   sessions: Sessions;
   agents: Pick<GatewayAgents, "find">;
   defaultAgent: string;
-  /** It goes on without something. */
+  /** Whether the gateway serves without a part that it should have, such as an engine. */
   isDegraded?: () => boolean;
   /** Hash of what it runs with, for whoever compares gateways. */
   configuration?: () => string | undefined;
@@ -381,7 +381,7 @@ export class Gateway {
     if (path === "/healthz") return plain(reply, 200, "ok");
     if (path === "/readyz") {
       if (!this.isReady) return plain(reply, 503, "stopping");
-      // What is away for one gateway is most likely away for all: nobody is served if none says that it is ready.
+      // An engine that is away is most likely away for all gateways. If none of them were ready, nobody would be served.
       const isDegraded = this.#options.isDegraded?.() === true;
       const configuration = this.#options.configuration?.();
       const lines = [

@@ -165,7 +165,7 @@ export async function openGateway(given: OpenGatewayOptions): Promise<OpenedGate
   }
 }
 
-/** With what its servers have written. */
+/** With the lines that the servers have written. */
 interface LoggedOptions extends OpenGatewayOptions {
   logs: RecentLogs;
 }
@@ -562,7 +562,7 @@ interface ListeningHttp {
   sessions: Sessions;
   address: AddressInfo;
   newPageLink: (role: Role) => string;
-  /** When nobody is let in any more. */
+  /** Call it when nobody is let in any more. */
   closeAccess: () => Promise<void>;
 }
 
@@ -700,13 +700,13 @@ function noPage(): never {
   });
 }
 
-/** The others know it by another name than its clients do. */
+/** Other gateways reach this one under another host name than its clients do. */
 function withReplicaHost(settings: GatewaySettings, url: string | undefined): GatewaySettings {
   if (url === undefined) return settings;
   return { ...settings, allowedHosts: [...settings.allowedHosts, new URL(url).host] };
 }
 
-/** That of the gateway, and what agents have configured in its place. */
+/** The gateway's own audit, and the files that agents have configured in its place. */
 async function auditTrails(
   { agentIds, readAgent, clock }: OpenGatewayOptions,
   { audit }: SharedState,
@@ -719,7 +719,7 @@ async function auditTrails(
 }
 
 interface OpenedPage extends GatewayPage {
-  /** Once the gateway listens. Returns what makes links. */
+  /** Call it once the gateway listens. Returns the function that makes page links. */
   opened: (url: string, localUrl: string) => (role: Role) => string;
 }
 
@@ -811,7 +811,7 @@ function openPage(
   };
 }
 
-/** Whoever knows the people. Its code is loaded only where one is configured. */
+/** The identity provider of the page. Its code is loaded only where one is configured. */
 function openProvider(
   { settings, network, clock, logger }: OpenGatewayOptions,
   undo: UndoSteps,

@@ -29,7 +29,7 @@ import { connectionTo, GatewayServer } from "./gateway-server.ts";
 
 /** A gateway that runs the same configuration, and the servers of it that this command would start in the same way. */
 export interface Gateway {
-  /** That of its channel: another one for each start of a gateway. */
+  /** The key of its channel, which is new with each start of a gateway. */
   key: string;
   connect: () => Promise<Link>;
   /** The names of these servers; NATIVE_MODULES stands for the modules of the configuration. */
@@ -122,7 +122,7 @@ export class GatewayServers implements GatewayPort {
       if (attached !== undefined) await this.#session(attached, board);
       if (this.#ending.signal.aborted) throw boardClosed();
     } catch (error) {
-      // The gateway may have gone just now: whatever takes its place opens the session then.
+      // The gateway may have gone just now. Then the next one opens the session, or this process has the servers.
       if (attached?.link.isOpen === false && !this.#ending.signal.aborted) return;
       this.#boards.delete(board);
       throw error;
@@ -164,7 +164,7 @@ export class GatewayServers implements GatewayPort {
       try {
         return await ask(attached.link, method, args);
       } catch (error) {
-        // Whatever takes the place of a gateway that has gone is asked, or knows the secrets itself.
+        // The gateway has gone: the next one is asked, or this process knows the secrets by then.
         if (attached.link.isOpen || this.#ending.signal.aborted) throw error;
       }
     }
@@ -338,7 +338,7 @@ export class GatewayServers implements GatewayPort {
     const isSettled = settling.then(() => true);
     const waited = within(this.clock, LONGEST_WAIT_MS, isSettled);
     if ((await untilAborted(waited, signal, cancelled)) === undefined) throw gone("none came");
-    // Another one may be lost again; whoever waits then waits for the next.
+    // The next gateway may be lost as well. Then the call waits for the one after it.
     await this.settled(signal);
   }
 
@@ -364,7 +364,7 @@ export class GatewayServers implements GatewayPort {
     const { signal } = this.#ending;
     const whose = `the servers of agent '${agentId}'`;
     try {
-      // One that is stopping answers what it was asked before.
+      // A gateway that stops still answers what it was asked before.
       await lost.link.closed;
       const before = [...this.#shares].sort().join("\n");
       const isFound = await this.#seek(reattachFor);

@@ -148,12 +148,12 @@ export class ServedLink {
       }
       const opening = this.#open(agent, options);
       this.#sessions.set(lasting, opening);
-      // One that could not be opened has nothing to close.
+      // A session that could not be opened has nothing to close.
       atEnd(() => opening.then((session) => session.close()).catch(() => {}));
       atEnd(() => this.#sessions.delete(lasting));
       await opening;
     }),
-    // Empty: none.
+    // An empty text asks for no log messages.
     "session/logLevel": takes([""], async (level, { session }) =>
       (await this.#opened(session)).setLogLevel(SERVER_LOG_LEVELS.find((each) => each === level)),
     ),
@@ -219,11 +219,11 @@ export class ServedLink {
     const session = await board.openSession({
       ...given,
       ...(onApproval && { onApproval: this.#askedHereOrThere(agent, id, onApproval) }),
-      // The audit tells who made a call.
+      // So that the audit says which command made a call.
       id,
       // On this channel the command says so: whoever can open it is the owner.
       owner: given.owner === true,
-      // These are the command's own, as are the servers of each session.
+      // The command's own board has tools for resources and the servers of each session.
       resourceTools: false,
       perSession: false,
       startupWait: 0,
