@@ -185,9 +185,12 @@ const behind =
     version ? `${identifier}${mark}${version}` : identifier;
 
 const SEMVER = /^\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$/;
-/** PEP 440: semver has no `1.2`, `1.2rc1` or `2024.1.post1`, which are exact for Python. */
+/**
+ * PEP 440: semver has no `1.2`, `1.2rc1` or `2024.1.post1`, which are exact for Python. Each part is there once: where they
+ * could be repeated, `rc` or `r` and `c`, a publisher's version would keep the pattern busy for ever.
+ */
 const PYTHON_VERSION =
-  /^(?:\d+!)?\d+(?:\.\d+)*(?:[._-]?(?:a|b|c|rc|alpha|beta|pre|preview|post|rev|r|dev)[._-]?\d*)*(?:\+[0-9a-z.]+)?$/i;
+  /^(?:\d+!)?\d+(?:\.\d+)*(?:[._-]?(?:a|b|c|rc|alpha|beta|pre|preview)[._-]?\d*)?(?:[._-]?(?:post|rev|r)[._-]?\d*)?(?:[._-]?dev[._-]?\d*)?(?:\+[0-9a-z.]+)?$/i;
 
 const RUNNERS: ReadonlyMap<string, Runner> = new Map([
   [

@@ -409,6 +409,12 @@ describe("what a publisher wrote", () => {
       { registryType: "pypi", version: "nightly" },
       "'nightly' is not an exact version",
     ],
+    // A pattern that tries every way to read it needs minutes.
+    [
+      "a version of Python that can be read in many ways",
+      { registryType: "pypi", version: `1${"rc".repeat(32)}!` },
+      "is not an exact version",
+    ],
     [
       "a variable that is more than a name",
       {
