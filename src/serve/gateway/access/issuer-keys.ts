@@ -7,7 +7,7 @@ import type { JwtIssuer } from "../../../core/types/gateway-settings.ts";
 import { isJsonObject, tryParseJson } from "../../../core/types/json.ts";
 import type { GuardedFetch } from "../../../core/net/fetch.ts";
 import type { AddressRules } from "../../../core/net/policy.ts";
-import type { Clock } from "../../../util/clock.ts";
+import { type Clock, within } from "../../../util/clock.ts";
 import { errorMessage } from "../../../util/error-message.ts";
 import { oneLine } from "../../../util/text.ts";
 
@@ -21,6 +21,11 @@ const COOLDOWN = 30_000;
 /** The least time between two requests while the issuer cannot be reached. */
 const RETRY = 5000;
 const DEADLINE = 5000;
+/**
+ * How long a request for keys may hold up those who come meanwhile, if there are keys. Whoever has not shown a good token after
+ * ten seconds is cut off: an issuer that hangs would keep out everybody.
+ */
+const PATIENCE = 2000;
 const MAX_BYTES = 512 * 1024;
 const MOST_KEYS = 100;
 
@@ -39,7 +44,7 @@ export class IssuerKeys {
   readonly #options: IssuerKeysOptions;
   #keys: { find: FindKey; fetchedAt: number } | undefined;
   #failedAt = -Infinity;
-  #fetching: Promise<void> | undefined;
+  #fetching: { since: number; done: Promise<void> } | undefined;
 
   constructor(issuer: JwtIssuer, options: IssuerKeysOptions) {
     this.#issuer = issuer;
@@ -55,6 +60,7 @@ export class IssuerKeys {
       const isUnknown = error instanceof errors.JWKSNoMatchingKey;
       if (!isUnknown || this.#age() < COOLDOWN) throw error;
       await this.#refresh();
+      if (this.#fetching !== undefined) throw this.#unreachable();
       return this.#usable()(header, token);
     }
   };
@@ -66,26 +72,35 @@ export class IssuerKeys {
 
   #usable(): FindKey {
     if (this.#keys !== undefined && this.#age() < USABLE) return this.#keys.find;
-    throw new PlugboardError("NETWORK", `the keys of ${this.#issuer.issuer} cannot be fetched`);
+    throw this.#unreachable();
+  }
+
+  #unreachable(): PlugboardError {
+    return new PlugboardError("NETWORK", `the keys of ${this.#issuer.issuer} cannot be fetched`);
   }
 
   /** One at a time, for all who wait. Never rejects. */
   async #refresh(): Promise<void> {
-    const { clock, onProblem } = this.#options;
+    const { clock } = this.#options;
     if (clock.monotonic() - this.#failedAt < RETRY) return;
-    this.#fetching ??= this.#fetchKeys().then(
-      (find) => {
-        this.#keys = { find, fetchedAt: clock.monotonic() };
-        this.#fetching = undefined;
-      },
-      (error: unknown) => {
-        this.#failedAt = clock.monotonic();
-        this.#fetching = undefined;
-        const reason = oneLine(errorMessage(error), 300);
-        onProblem(`the keys of ${this.#issuer.issuer} cannot be fetched: ${reason}`);
-      },
-    );
-    await this.#fetching;
+    this.#fetching ??= { since: clock.monotonic(), done: this.#keepFetched() };
+    const { since, done } = this.#fetching;
+    if (this.#age() >= USABLE) return done;
+    const patience = since + PATIENCE - clock.monotonic();
+    if (patience > 0) await within(clock, patience, done);
+  }
+
+  async #keepFetched(): Promise<void> {
+    const { clock, onProblem } = this.#options;
+    try {
+      this.#keys = { find: await this.#fetchKeys(), fetchedAt: clock.monotonic() };
+    } catch (error) {
+      this.#failedAt = clock.monotonic();
+      const reason = oneLine(errorMessage(error), 300);
+      onProblem(`the keys of ${this.#issuer.issuer} cannot be fetched: ${reason}`);
+    } finally {
+      this.#fetching = undefined;
+    }
   }
 
   async #fetchKeys(): Promise<FindKey> {

@@ -1,5 +1,6 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import type { JwtIssuer } from "../../../../src/core/types/gateway-settings.ts";
+import { deferred } from "../../../../src/util/deferred.ts";
 import { type Issuer, KEYS, METADATA, openIssuer, PUBLIC_URL } from "./issuer.ts";
 import { openRig, type Rig } from "./rig.ts";
 
@@ -69,6 +70,26 @@ describe("the keys of an issuer", () => {
     issuer.answers.set(KEYS, { status: 200, body: { keys: [] } });
     await rig.clock.advance(5000);
     expect((await rig.sendWith(token)).status).toBe(401);
+  });
+
+  it("are used while it hangs: at most one caller waits for two seconds", async () => {
+    const issuer = await openIssuer();
+    const rig = await openGateway(issuer, { jwksUri: `${issuer.url}${KEYS}` });
+    const signed = (sub: string): Promise<string> => issuer.sign({ sub, exp: 10_000 });
+    expect((await rig.sendWith(await signed("ann"))).status).toBe(200);
+    const hanging = deferred();
+    onTestFinished(() => hanging.resolve());
+    issuer.answers.set(KEYS, { status: 500, body: {}, after: hanging.promise });
+    await rig.clock.advance(10 * 60_000);
+    const first = rig.sendWith(await signed("bob"));
+    await expect.poll(() => issuer.requests).toHaveLength(2);
+    await rig.clock.advance(2000);
+    expect((await first).status).toBe(200);
+    expect((await rig.sendWith(await signed("cid"))).status).toBe(200);
+    // Its key may be among those that are on their way.
+    const unknown = await issuer.sign({ exp: 10_000 }, { header: { kid: "unknown" } });
+    expect((await rig.sendWith(unknown)).status).toBe(503);
+    expect(issuer.requests).toHaveLength(2);
   });
 
   it.each<[string, string, (issuer: Issuer) => void]>([

@@ -13,8 +13,8 @@ export interface Issuer {
   requests: string[];
   /** The public keys that it lists. */
   keys: JWK[];
-  /** What it answers, by path. Tests replace it. */
-  answers: Map<string, { status: number; body: unknown }>;
+  /** What it answers, by path, and what it waits for before. Tests replace it. */
+  answers: Map<string, { status: number; body: unknown; after?: Promise<unknown> }>;
   /** Adds a key and lists it. */
   addKey(kid: string | undefined, algorithm?: string): Promise<void>;
   /** Claims replace those of a valid token; `undefined` removes one. */
@@ -37,9 +37,11 @@ export async function openIssuer(path = ""): Promise<Issuer> {
   const requests: string[] = [];
   const server = createServer(({ url = "" }, response) => {
     requests.push(url);
-    const { status, body } = answers.get(url) ?? { status: 404, body: {} };
-    response.writeHead(status, { "content-type": "application/json" });
-    response.end(typeof body === "string" ? body : JSON.stringify(body));
+    const { status, body, after } = answers.get(url) ?? { status: 404, body: {} };
+    void Promise.resolve(after).then(() => {
+      response.writeHead(status, { "content-type": "application/json" });
+      response.end(typeof body === "string" ? body : JSON.stringify(body));
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(async () => {
