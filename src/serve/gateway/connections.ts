@@ -5,8 +5,11 @@
 import type { Socket } from "node:net";
 import { Shares, type Shortage } from "../../util/shares.ts";
 
-/** Strangers at a time. With one more, the oldest is cut off: a client with a token shows it at once. */
-export const MOST_STRANGERS = 128;
+/**
+ * Strangers at a time. With one more, the oldest is cut off: a client with a token shows it at once. After a restart all clients
+ * come back at the same time, each a stranger until its first bytes are here, so there are some hundreds.
+ */
+export const MOST_STRANGERS = 512;
 /** How long a stranger may take to show a token. */
 export const STRANGER_MS = 10_000;
 

@@ -472,7 +472,10 @@ export class Gateway {
         const sender = { caller, agent: id, policy, expiresAt, jwt, endpointFor, ...counting };
         await entry.handle(request, reply, forwarded ? { ...sender, forwarded } : sender);
       } finally {
-        shares.giveBack(caller.id, held);
+        const giveBack = (): void => shares.giveBack(caller.id, held);
+        // A stream of changes goes on, and takes its place until it ends: behind a proxy, nothing else counts it.
+        if (reply.writableEnded || reply.closed) giveBack();
+        else reply.once("close", giveBack);
       }
     };
     const find = (admitted: AdmittedCaller | undefined): void | Promise<void> => {

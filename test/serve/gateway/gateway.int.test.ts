@@ -4,6 +4,7 @@ import { connect } from "node:net";
 import { once } from "node:events";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type Clock, systemClock, type Timer } from "../../../src/util/clock.ts";
+import { MOST_STRANGERS } from "../../../src/serve/gateway/connections.ts";
 import { LAST_REQUEST_MS } from "../../../src/serve/gateway/gateway.ts";
 import { deferred } from "../../../src/util/deferred.ts";
 import { INITIALIZE, legacy, modern, post } from "../endpoint/harness.ts";
@@ -130,7 +131,7 @@ describe("who shows no token", () => {
     ["never ends a request", "POST /mcp HTTP/1.1\r\nHost: x\r\n"],
   ])("takes no place of the others: one who %s", async (_, text) => {
     const { url } = await openGateway({ servers: {} }, { maxConnections: 8 });
-    await strangers(url, 400, text);
+    await strangers(url, MOST_STRANGERS + 200, text);
     for (let call = 0; call < 3; call += 1)
       expect((await send(url, legacy("ping"), {})).status).toBe(200);
   });
@@ -158,6 +159,27 @@ it("a caller has a quarter of the connections, and others the rest", async () =>
   const statuses = [];
   for (const caller of ["a", "a", "a", "b"]) statuses.push(await ask(caller));
   expect(statuses).toEqual(["200", "200", "429", "200"]);
+});
+
+it("behind a proxy, whose connections are for everybody, a caller has a quarter of the streams", async () => {
+  const { url } = await openGateway({ servers: {} }, { maxConnections: 8, behindProxy: true });
+  const who = { "x-caller": "greedy" };
+  const open = async (): Promise<Response> => {
+    const { headers } = await post(url, legacy("initialize", INITIALIZE), who);
+    const session = { ...who, "mcp-session-id": headers.get("mcp-session-id") ?? "" };
+    return fetch(url, { headers: { ...session, accept: "text/event-stream" } });
+  };
+  const first = await open();
+  await open();
+  const refused = await send(url, legacy("ping"), who);
+  expect([refused.status, await refused.text()]).toEqual([
+    429,
+    expect.stringMatching(/^this caller would have more than 2 requests/),
+  ]);
+  expect((await send(url, legacy("ping"), { "x-caller": "other" })).status).toBe(200);
+  // A place that is free again.
+  await first.body?.cancel();
+  await expect.poll(async () => (await send(url, legacy("ping"), who)).status).toBe(200);
 });
 
 it("an answer that nobody reads is given up", async () => {

@@ -45,6 +45,7 @@ export interface RigOptions {
   board?: BoardOptions;
   isGone?: (caller: string) => boolean;
   maxConnections?: number;
+  behindProxy?: boolean;
   /** How long it takes to find out who somebody is, as with a JWT whose issuer is asked. */
   verified?: () => Promise<void>;
   sessionServers?: number;
@@ -121,6 +122,7 @@ export async function openGateway(config: BoardConfig, options: RigOptions = {})
     port,
     maxHeaderBytes: 64_000,
     maxConnections: options.maxConnections ?? 1000,
+    behindProxy: options.behindProxy ?? false,
     entry: new McpEntry({ sessions, maxBodyBytes: 4_000_000 }),
     sessions,
     agents,

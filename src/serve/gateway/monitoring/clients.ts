@@ -3,7 +3,7 @@
 import type { Caller } from "../../../core/types/caller.ts";
 import type { Clock } from "../../../util/clock.ts";
 
-/** Programs choose their own names, so there could be any number of them. */
+/** Programs choose their own names, so there could be any number of them. Those of a caller with more than a quarter go first. */
 const MOST_CLIENTS = 500;
 /** How long a client counts as present after its last request. */
 const PRESENT_MS = 5 * 60_000;
@@ -26,7 +26,8 @@ export interface SeenClient {
 
 export class Clients {
   readonly #clock: Clock;
-  readonly #seen = new Map<string, SeenClient>();
+  /** By caller, agent and program, with the caller's id. */
+  readonly #seen = new Map<string, { of: string; client: SeenClient }>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -38,8 +39,8 @@ export class Clients {
     const now = this.#clock.now();
     const known = this.#seen.get(key);
     if (known !== undefined) {
-      known.requests += 1;
-      known.lastSeen = now;
+      known.client.requests += 1;
+      known.client.lastSeen = now;
       return false;
     }
     const client = {
@@ -51,28 +52,35 @@ export class Clients {
       lastSeen: now,
     };
     if (this.#seen.size >= MOST_CLIENTS) this.#dropOldest();
-    this.#seen.set(key, client);
+    this.#seen.set(key, { of: caller.id, client });
     return true;
   }
 
   /** The client with the latest request comes first. */
   list(): SeenClient[] {
-    return [...this.#seen.values()].toSorted((a, b) => b.lastSeen - a.lastSeen);
+    const all = [...this.#seen.values()].map(({ client }) => client);
+    return all.sort((a, b) => b.lastSeen - a.lastSeen);
   }
 
   /** How many have asked for something in the last minutes. */
   get present(): number {
     const since = this.#clock.now() - PRESENT_MS;
     let present = 0;
-    for (const { lastSeen } of this.#seen.values()) if (lastSeen >= since) present += 1;
+    for (const { client } of this.#seen.values()) if (client.lastSeen >= since) present += 1;
     return present;
   }
 
   #dropOldest(): void {
-    let oldest: [key: string, lastSeen: number] | undefined;
-    for (const [key, { lastSeen }] of this.#seen) {
-      if (oldest === undefined || lastSeen < oldest[1]) oldest = [key, lastSeen];
+    const counts = new Map<string, number>();
+    for (const { of } of this.#seen.values()) counts.set(of, (counts.get(of) ?? 0) + 1);
+    let oldest: { key: string; isGreedy: boolean; lastSeen: number } | undefined;
+    for (const [key, { of, client }] of this.#seen) {
+      const isGreedy = (counts.get(of) ?? 0) > MOST_CLIENTS / 4;
+      const goesFirst =
+        oldest === undefined ||
+        (isGreedy === oldest.isGreedy ? client.lastSeen < oldest.lastSeen : isGreedy);
+      if (goesFirst) oldest = { key, isGreedy, lastSeen: client.lastSeen };
     }
-    if (oldest !== undefined) this.#seen.delete(oldest[0]);
+    if (oldest !== undefined) this.#seen.delete(oldest.key);
   }
 }

@@ -6,6 +6,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { KEEP_ALIVE_MS, STREAM_HEADERS } from "../../endpoint/http/reply.ts";
 import { jsonOfAnyDepth } from "../../../util/canonical-json.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
+import { Shares } from "../../../util/shares.ts";
 
 /** How many events are kept. */
 const KEPT = 4096;
@@ -15,6 +16,7 @@ const MOST_SIZE = 8 * 1024 * 1024;
 const FLUSH_MS = 25;
 /** What may wait for a slow reader before it is cut off. It comes back with the id of the last event it has read. */
 const MOST_UNREAD = 1024 * 1024;
+/** Each caller has a quarter: somebody else's token must not keep an operator from what happens. */
 const MOST_READERS = 32;
 
 interface GatewayEvent {
@@ -55,6 +57,7 @@ export class GatewayEvents<View extends EventView = EventView> {
   /** How many of them have been sent to readers. */
   #sent = 0;
   readonly #readers = new Map<ServerResponse, View | undefined>();
+  readonly #places = new Shares(MOST_READERS);
   readonly #listeners = new Set<EventListener>();
   /** The number of the last event about each thing. */
   readonly #lastAbout = new Map<string, number>();
@@ -128,14 +131,19 @@ export class GatewayEvents<View extends EventView = EventView> {
     this.#isKept = false;
   }
 
-  /** Answers a request with the stream. */
-  open(request: IncomingMessage, reply: ServerResponse, view?: View): void {
+  /** Answers a request of `caller` with the stream. */
+  open(request: IncomingMessage, reply: ServerResponse, caller: string, view?: View): void {
     // It went away while somebody found out what it may see, and will not say so again.
     if (reply.destroyed) return;
-    if (this.#readers.size >= MOST_READERS) {
-      reply.writeHead(503, { "Content-Type": "text/plain", "Retry-After": "10" });
-      return void reply.end(`there are already ${MOST_READERS} readers of the events\n`);
+    const shortage = this.#places.take(caller);
+    if (shortage !== undefined) {
+      const isOwn = shortage === "own";
+      const [status, most] = isOwn ? [429, this.#places.each] : [503, MOST_READERS];
+      reply.writeHead(status, { "Content-Type": "text/plain", "Retry-After": "10" });
+      const whose = isOwn ? " of this caller" : "";
+      return void reply.end(`there are already ${most} readers${whose} of the events\n`);
     }
+    reply.once("close", () => this.#places.giveBack(caller));
     reply.writeHead(200, STREAM_HEADERS);
     if (request.method === "HEAD") return void reply.end();
     this.#isKept = true;

@@ -174,7 +174,12 @@ export class Monitoring {
     this.routes = new Map<string, AdmittedRoute>([
       ["/metrics", this.#forReaders((_, reply, view) => this.#answerMetrics(reply, view))],
       ["/api/status", this.#forReaders((_, reply, view) => json(reply, this.#statusFor(view)))],
-      ["/api/events", this.#forReaders((...asked) => this.events.open(...asked))],
+      [
+        "/api/events",
+        this.#forReaders((request, reply, view, caller) =>
+          this.events.open(request, reply, caller, view),
+        ),
+      ],
     ]);
   }
 
@@ -441,7 +446,7 @@ export class Monitoring {
   }
 
   #forReaders(
-    answer: (...asked: [...Parameters<Route>, View | undefined]) => unknown,
+    answer: (...asked: [...Parameters<Route>, View | undefined, caller: string]) => unknown,
   ): AdmittedRoute {
     return async (request, reply, admitted) => {
       if (request.method !== "GET" && request.method !== "HEAD") {
@@ -452,7 +457,7 @@ export class Monitoring {
       const view = viewer && new View(viewer);
       if (view !== undefined) reply.once("close", () => view.close());
       if (reply.destroyed) return view?.close();
-      await answer(request, reply, view);
+      await answer(request, reply, view, admitted.caller.id);
     };
   }
 }

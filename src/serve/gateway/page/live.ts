@@ -138,7 +138,7 @@ export class Live {
     // would never be told to this page, and what waits to be told would come twice.
     this.#flush();
     this.#refresh();
-    this.#stream.open(request, reply, viewOf(visitor));
+    this.#stream.open(request, reply, visitor.nonce, viewOf(visitor));
     this.#timer ??= this.#refreshLater();
   }
 

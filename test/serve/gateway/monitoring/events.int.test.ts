@@ -2,7 +2,8 @@
 // that does not read is cut off.
 
 import { createServer } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import { once } from "node:events";
+import { type AddressInfo, connect, type Socket } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { GatewayEvents } from "../../../../src/serve/gateway/monitoring/events.ts";
 import { systemClock } from "../../../../src/util/clock.ts";
@@ -24,7 +25,7 @@ async function open(run = "run") {
   const cutOff = deferred();
   const server = createServer((request, reply) => {
     reply.once("close", () => cutOff.resolve());
-    events.open(request, reply);
+    events.open(request, reply, request.url ?? "");
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
@@ -175,21 +176,25 @@ describe("the events", () => {
     expect(await read(1)).toMatchObject([{ event: "snapshot" }]);
   });
 
-  it("refuse more than a few dozen readers", async () => {
+  it("refuse more than a few dozen readers, of whom no caller is more than a quarter", async () => {
     const { port, read } = await open();
-    const sockets = Array.from({ length: 32 }, () => connect(port, "127.0.0.1"));
+    const sockets: Socket[] = [];
     onTestFinished(() => sockets.forEach((socket) => socket.destroy()));
-    await Promise.all(
-      sockets.map(async (socket) => {
-        socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
-        await new Promise((resolve) => socket.once("data", resolve));
-      }),
-    );
-    const refused = await fetch(`http://127.0.0.1:${port}/`);
-    expect([refused.status, await refused.text()]).toEqual([
-      503,
-      "there are already 32 readers of the events\n",
-    ]);
+    const refusal = async (caller: string): Promise<unknown[]> => {
+      const answer = await fetch(`http://127.0.0.1:${port}${caller}`);
+      return [answer.status, await answer.text()];
+    };
+    for (const caller of ["/a", "/b", "/c", "/d"]) {
+      for (let reader = 0; reader < 8; reader += 1) {
+        const socket = connect(port, "127.0.0.1");
+        sockets.push(socket);
+        socket.write(`GET ${caller} HTTP/1.1\r\nHost: x\r\n\r\n`);
+        expect(String((await once(socket, "data"))[0])).toContain("200 OK");
+      }
+      const own = "there are already 8 readers of this caller of the events\n";
+      expect(await refusal(caller)).toEqual([429, own]);
+    }
+    expect(await refusal("/")).toEqual([503, "there are already 32 readers of the events\n"]);
     sockets.pop()?.destroy();
     await expect.poll(async () => (await read(1).catch(() => [])).length).toBe(1);
   });
