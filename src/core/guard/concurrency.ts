@@ -1,6 +1,6 @@
-// Limits how many calls run at once, per server and per tool. Further calls wait in order, before they are
-// sent, so that the wait does not count towards `toolTimeout`. Reads of resources and prompts count only where a
-// pattern names them.
+// Limits how many calls run at once, per server and per tool. Further calls wait before they are sent, so that the
+// wait does not count towards `toolTimeout`: those of one caller in order, and the callers in rotation. Reads of
+// resources and prompts count only where a pattern names them.
 
 import { cancelled } from "../types/errors.ts";
 import type { Stage, StageFor, Subject } from "../types/guard.ts";
@@ -44,7 +44,7 @@ export function concurrencyStage(
 function withPermit(permits: Semaphore): Stage {
   return {
     name: "concurrency",
-    before: ({ signal }) => permits.acquire(signal),
+    before: ({ signal, caller }) => permits.acquire(signal, caller),
     after(_, outcome) {
       permits.release();
       return outcome;
@@ -56,13 +56,20 @@ function withPermit(permits: Semaphore): Stage {
   };
 }
 
-/** A number of permits, granted in the order in which they were asked for. */
+interface Waiter {
+  grant: () => void;
+}
+
+/** A number of permits. Who asks for many does not make the others wait for all of them: each gets one in its turn. */
 export class Semaphore {
   #permits: number;
   /** Below 0 while more permits are in use than there are by now. */
   #free: number;
-  /** A set keeps its order, and a call that gives up waiting is removed in constant time. */
-  readonly #waiting = new Set<{ grant: () => void }>();
+  /**
+   * By who waits, whose turn is next first. A set keeps its order, and a call that gives up waiting is removed in constant
+   * time.
+   */
+  readonly #waiting = new Map<string | undefined, Set<Waiter>>();
 
   constructor(permits: number) {
     this.#permits = permits;
@@ -83,7 +90,7 @@ export class Semaphore {
    * Undefined if a permit is free: awaiting a promise would let others overtake a call that needs several
    * permits. One `release` must follow. Throws or rejects with CANCELLED on abort.
    */
-  acquire(signal: CallSignal | undefined): Promise<void> | undefined {
+  acquire(signal: CallSignal | undefined, who?: string): Promise<void> | undefined {
     if (signal?.aborted) throw cancelled();
     if (this.#free > 0) {
       this.#free -= 1;
@@ -91,7 +98,8 @@ export class Semaphore {
     }
     return new Promise<void>((resolve, reject) => {
       const onAbort = (): void => {
-        this.#waiting.delete(waiter);
+        own.delete(waiter);
+        if (own.size === 0) this.#waiting.delete(who);
         reject(cancelled());
       };
       const waiter = {
@@ -100,7 +108,8 @@ export class Semaphore {
           resolve();
         },
       };
-      this.#waiting.add(waiter);
+      const own = this.#waiting.get(who) ?? new Set();
+      this.#waiting.set(who, own.add(waiter));
       signal?.addEventListener("abort", onAbort, { once: true });
     });
   }
@@ -115,9 +124,15 @@ export class Semaphore {
   }
 
   #grantNext(): void {
-    const [next] = this.#waiting;
+    const [first] = this.#waiting;
+    if (first === undefined) return;
+    const [who, own] = first;
+    const [next] = own;
+    this.#waiting.delete(who);
     if (next === undefined) return;
-    this.#waiting.delete(next);
+    own.delete(next);
+    // Behind all others.
+    if (own.size > 0) this.#waiting.set(who, own);
     next.grant();
   }
 }

@@ -26,8 +26,13 @@ function limited(concurrency: ServerGuard["concurrency"]) {
         resolve(OUTCOME);
       });
     });
-  function start(id: string, of: Subject, signal?: AbortSignal): Promise<CallOutcome> {
-    return pass(stage, callOf(of, { args: { id }, signal }), next);
+  function start(
+    id: string,
+    of: Subject,
+    signal?: AbortSignal,
+    caller?: string,
+  ): Promise<CallOutcome> {
+    return pass(stage, callOf(of, { args: { id }, signal, caller }), next);
   }
   async function end(id: string): Promise<void> {
     ends.get(id)?.();
@@ -49,6 +54,26 @@ describe("a concurrency limit", () => {
     await end("c");
     await end("d");
     expect(await Promise.all(made)).toEqual([OUTCOME, OUTCOME, OUTCOME, OUTCOME]);
+  });
+
+  it("lets callers have their turns, however many calls one of them has waiting", async () => {
+    const { running, start, end } = limited({ default: 1 });
+    const gone = new AbortController();
+    const made = [
+      ...["a1", "a2", "a3", "a4"].map((id) => start(id, READ, undefined, "a")),
+      start("b1", READ, gone.signal, "b"),
+      ...["c1", "c2"].map((id) => start(id, READ, undefined, "c")),
+    ];
+    const ended = Promise.allSettled(made);
+    await settle();
+    gone.abort();
+    const order: (string | undefined)[] = [];
+    for (let call = 0; call < 6; call += 1) {
+      order.push(running[0]);
+      await end(running[0] ?? "");
+    }
+    expect(order).toEqual(["a1", "a2", "c1", "a3", "c2", "a4"]);
+    expect(await ended).toHaveLength(7);
   });
 
   it("of a tool counts beside the server's, and who waits for it holds nobody up", async () => {
