@@ -47,6 +47,8 @@ const LEAST_PAIRS = 8;
 const SHARED_PAIRS = 0.9;
 /** A shorter description has to be this long, and wholly in the other. */
 const CONTAINED = 33;
+/** A tool of the same name with the same parameters is a copy, whatever its description says, if it has so many. */
+const MANY_PARAMETERS = 5;
 /** How many others a tool is compared with by name, and by text: many tools that are alike must not cost much. */
 const MOST_COMPARED = 8;
 /** How many tools one line about several names. */
@@ -60,6 +62,18 @@ const NO_NAMES: ReadonlySet<string> = new Set(
 );
 /** A name is written for another server's tool as hosts write it: `mcp__github__create_issue`, `github/create_issue`. */
 const QUALIFIED = /^(?:mcp(?:__|:))?(.+?)(?:__|[/.:])(.+)$/s;
+/** Some write it with one sign: `mcp_github_create_issue`. Then a server's name may be any of the first words. */
+const QUALIFIED_BY_ONE = /^mcp[_-](?![_-])/i;
+const MOST_SERVER_WORDS = 4;
+/** Letters of Cyrillic and Greek that look like those of Latin. */
+const LOOKALIKES = new Map(
+  Array.from(
+    "аaеeоoрpсcуyхxѕsіiјjԁdӏlһhԛqԝwкkмmтtвbнhАAВBЕEЗ3ІIЈJКKМMНHОOРPСCТTХXЅSУYοoνvρpαaιiτtυuκkχxΑAΒBΕEΖZΗHΙIΚKΜMΝNΟOΡPΤTΥYΧX".matchAll(
+      /(.)(.)/gu,
+    ),
+    ([, seen = "", meant = ""]) => [seen, meant],
+  ),
+);
 
 /** Each double with the tool that it copies. The tools are in the order of their servers. */
 export function findDoubles<Item extends ComparedTool>(tools: readonly Item[]): Map<Item, Item> {
@@ -124,9 +138,18 @@ function ownNames({ server, name }: ComparedTool): string[] {
 function claimedNames({ server, name, title = "" }: ComparedTool): string[] {
   const written = [name, title].flatMap((text) => {
     const [, whose = "", what = ""] = QUALIFIED.exec(text) ?? [];
-    return claimKeys([whose], what);
+    return [...claimKeys([whose], what), ...claimsByOne(text)];
   });
   return [...claimKeys([server.identity ?? ""], name), ...written];
+}
+
+function claimsByOne(text: string): string[] {
+  if (!QUALIFIED_BY_ONE.test(text)) return [];
+  const words = text.slice("mcp_".length).split(/[_-]/, MOST_TEXT);
+  const most = Math.min(MOST_SERVER_WORDS, words.length - 1);
+  return Array.from({ length: most }, (_, at) => at + 1).flatMap((at) =>
+    claimKeys([words.slice(0, at).join(" ")], words.slice(at).join(" ")),
+  );
 }
 
 function claimKeys(servers: readonly string[], tool: string): string[] {
@@ -163,6 +186,8 @@ function placesOf(servers: readonly ComparedServer[]): Map<ComparedServer, numbe
 class Traits {
   readonly name: string;
   readonly parameters: string;
+  /** How many. */
+  readonly count: number;
   /** Tools that share one of these may be doubles: the name, and how a long description begins, with the parameters. */
   readonly keys: readonly string[];
   readonly #description: string;
@@ -171,7 +196,9 @@ class Traits {
 
   constructor({ name, description = "", schema: { properties } }: ComparedTool) {
     this.name = plainWords(name).replaceAll(" ", "");
-    this.parameters = isJsonObject(properties) ? Object.keys(properties).toSorted().join(" ") : "";
+    const parameters = isJsonObject(properties) ? Object.keys(properties) : [];
+    this.parameters = parameters.toSorted().join(" ");
+    this.count = parameters.length;
     this.#description = description.slice(0, MOST_TEXT);
     const begins = `${plainWords(description.slice(0, LONG))}\n${this.parameters}`;
     const byName = `name ${this.name}`;
@@ -208,10 +235,19 @@ function traitsOf(tool: ComparedTool): Traits {
 function plainWords(text: string): string {
   // Most texts are, and need no look at what Unicode says.
   const isAscii = /^[\t\n -~]*$/.test(text);
-  return (isAscii ? text : plainText(text.normalize("NFKC")))
+  return (isAscii ? text : latinised(plainText(text.normalize("NFKD"))))
     .toLowerCase()
     .replace(isAscii ? /[^a-z\d]+/g : /[^\p{L}\p{N}\p{M}]+/gu, " ")
     .trim();
+}
+
+/** What somebody reads in letters of other scripts, without accents. */
+function latinised(text: string): string {
+  const bare = text.replaceAll(/(?<=\p{Script=Latin})\p{M}+/gu, "");
+  return bare.replaceAll(
+    /[\p{Script=Cyrillic}\p{Script=Greek}]/gu,
+    (each) => LOOKALIKES.get(each) ?? each,
+  );
 }
 
 function isCopy(tool: ComparedTool, original: ComparedTool): boolean {
@@ -221,6 +257,7 @@ function isCopy(tool: ComparedTool, original: ComparedTool): boolean {
   if (one.name !== other.name) {
     return isSameText && hasSameParameters && one.text.length >= LONG;
   }
+  if (hasSameParameters && one.count >= MANY_PARAMETERS) return true;
   if (one.text === "" || other.text === "") return false;
   if (isSameText) return one.text.length >= TELLING || hasSameParameters;
   const [fewer, more] = one.pairs.size < other.pairs.size ? [one, other] : [other, one];

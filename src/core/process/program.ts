@@ -12,21 +12,26 @@ export interface Program {
 }
 
 /** Programs that run a package, each with the words that stand between it and the package. */
-const PACKAGE_RUNNERS: Readonly<Record<string, readonly string[]>> = {
-  npx: [],
-  bunx: [],
-  pnpx: [],
-  uvx: [],
-  npm: ["exec", "x"],
-  pnpm: ["dlx", "exec"],
-  yarn: ["dlx"],
-  bun: ["x"],
-  pipx: ["run"],
-  uv: ["tool", "run"],
-};
+const PACKAGE_RUNNERS = new Map(
+  Object.entries<readonly string[]>({
+    npx: [],
+    bunx: [],
+    pnpx: [],
+    uvx: [],
+    dnx: [],
+    npm: ["exec", "x"],
+    pnpm: ["dlx", "exec"],
+    yarn: ["dlx"],
+    bun: ["x"],
+    pipx: ["run"],
+    uv: ["tool", "run"],
+  }),
+);
 const CONTAINER_RUNNERS: ReadonlySet<string> = new Set(["docker", "podman", "nerdctl"]);
-const SCRIPT_RUNNERS = /^(?:node|bun|deno|tsx|ts-node|python[\d.]*|ruby|perl|php|bash|sh)$/;
-/** Options whose value is a word of its own, and names nothing. */
+const SCRIPT_RUNNERS =
+  /^(?:node|bun|deno|tsx|ts-node|python[\d.]*|ruby|perl|php|bash|sh|java|dotnet)$/;
+const PACKAGE_OPTIONS = ["-p", "--package"] as const;
+/** Options whose value is a word of its own. */
 const VALUED_OF_PACKAGES: ReadonlySet<string> = new Set([
   "--registry",
   "--cache",
@@ -36,10 +41,11 @@ const VALUED_OF_PACKAGES: ReadonlySet<string> = new Set([
   "--directory",
   "-w",
   "--workspace",
+  ...PACKAGE_OPTIONS,
 ]);
-const PACKAGE_OPTIONS: ReadonlySet<string> = new Set(["-p", "--package"]);
+/** All that have no value: with one that is not known, the word behind the image would be taken for it. */
 const FLAGS_OF_CONTAINERS =
-  /^(?:-[itdP]+|--(?:rm|interactive|tty|init|privileged|read-only|detach))$/;
+  /^(?:-[itdPq]+|--(?:rm|rmi|interactive|tty|init|privileged|read-only|read-only-tmpfs|detach|publish-all|quiet|replace|no-healthcheck|no-hosts|no-hostname|oom-kill-disable|sig-proxy|disable-content-trust|use-api-socket|tls-verify|http-proxy|env-host|unsetenv-all|passwd|rootfs))$/;
 const VALUED_OF_SCRIPTS: ReadonlySet<string> = new Set([
   "-r",
   "--require",
@@ -47,7 +53,14 @@ const VALUED_OF_SCRIPTS: ReadonlySet<string> = new Set([
   "--loader",
   "--conditions",
   "-C",
+  "-m",
+  "-cp",
+  "-classpath",
+  "--class-path",
+  "--module-path",
 ]);
+
+const VALUED_OF_ENV: ReadonlySet<string> = new Set(["-u", "--unset", "-C", "--chdir"]);
 
 export function programOf(command: string, args: readonly string[]): Program {
   const runner = (command.split(/[\\/]/).at(-1) ?? "").replace(/\.(?:exe|cmd|bat)$/i, "");
@@ -55,20 +68,29 @@ export function programOf(command: string, args: readonly string[]): Program {
   if (/^cmd$/i.test(runner) && /^\/c$/i.test(first) && second !== undefined) {
     return programOf(second, rest);
   }
+  if (runner === "env") {
+    const at = args.findIndex(
+      (word, index) => !/^-|=/.test(word) && !VALUED_OF_ENV.has(args[index - 1] ?? ""),
+    );
+    const run = args[at];
+    if (run !== undefined) return programOf(run, args.slice(at + 1));
+  }
   if (CONTAINER_RUNNERS.has(runner) && first === "run") {
     const image = imageName(args.slice(1));
     return image === undefined
       ? { kind: "command", name: command, runner }
       : { kind: "image", name: image, runner };
   }
-  const between = PACKAGE_RUNNERS[runner];
+  const between = PACKAGE_RUNNERS.get(runner);
   if (between !== undefined) {
     const start = args.findIndex((word) => !between.includes(word));
     const isRun = between.length === 0 || start > 0;
-    const named = isRun ? packageWord(args.slice(Math.max(0, start))) : undefined;
+    const words = isRun ? args.slice(Math.max(0, start)) : [];
+    const { word, valueOf } = readWords(words, VALUED_OF_PACKAGES);
+    const [named = word] = PACKAGE_OPTIONS.flatMap((option) => valueOf(option) ?? []);
     if (named !== undefined) {
       if (isScript(named)) return { kind: "script", name: named, runner };
-      const from = valueOf("--from", args);
+      const from = valueOf("--from");
       return {
         kind: "package",
         name: withoutVersion(named),
@@ -78,14 +100,14 @@ export function programOf(command: string, args: readonly string[]): Program {
     }
   }
   if (!SCRIPT_RUNNERS.test(runner)) return { kind: "command", name: command, runner };
-  const module = valueOf("-m", args);
+  const given = readWords(first === "run" ? args.slice(1) : args, VALUED_OF_SCRIPTS);
+  const module = given.valueOf("-m");
   if (runner.startsWith("python") && module !== undefined) {
     return { kind: "module", name: module, runner };
   }
-  const script = firstWord(first === "run" ? args.slice(1) : args, VALUED_OF_SCRIPTS);
-  return script === undefined
+  return given.word === undefined
     ? { kind: "command", name: command, runner }
-    : { kind: "script", name: script, runner };
+    : { kind: "script", name: given.word, runner };
 }
 
 /** Whether the word is a file. A package may have a scope, and so a slash. */
@@ -93,18 +115,25 @@ export function isScript(word: string): boolean {
   return /^[./~\\]|^[A-Za-z]:[\\/]|\.[cm]?[jt]sx?$|\.py$/.test(word);
 }
 
-function valueOf(option: string, args: readonly string[]): string | undefined {
-  const at = args.findIndex((word) => word === option || word.startsWith(`${option}=`));
-  return args[at] === option ? args[at + 1] : args[at]?.slice(option.length + 1);
-}
-
-function firstWord(args: readonly string[], valued: ReadonlySet<string>): string | undefined {
-  return args.find((word, at) => !word.startsWith("-") && !valued.has(args[at - 1] ?? ""));
-}
-
-function packageWord(args: readonly string[]): string | undefined {
-  const at = args.findIndex((word) => PACKAGE_OPTIONS.has(word));
-  return at === -1 ? firstWord(args, VALUED_OF_PACKAGES) : args[at + 1];
+/**
+ * The first word that is not an option, and the options before it. What follows is for the program that it names, which must
+ * not look like another one because of it.
+ */
+function readWords(
+  args: readonly string[],
+  valued: ReadonlySet<string>,
+): { word: string | undefined; valueOf: (option: string) => string | undefined } {
+  const found = args.findIndex(
+    (word, at) => !word.startsWith("-") && !valued.has(args[at - 1] ?? ""),
+  );
+  const options = found === -1 ? args : args.slice(0, found);
+  return {
+    word: args[found],
+    valueOf: (option) => {
+      const at = options.findIndex((word) => word === option || word.startsWith(`${option}=`));
+      return options[at] === option ? options[at + 1] : options[at]?.slice(option.length + 1);
+    },
+  };
 }
 
 function withoutVersion(named: string): string {

@@ -12,6 +12,21 @@ it.each([
   ["/usr/bin/node --import x dist/index.js --flag", "script dist/index.js"],
   ["/opt/my-server --flag value", "command /opt/my-server"],
   ["cmd /c npx -y files", "package files"],
+  ["env -i A=1 npx -y files", "package files"],
+  ["env -u B npx -y files", "package files"],
+  ["toString files", "command toString"],
+  ["dnx Files.Mcp@1.0.0 --yes", "package Files.Mcp"],
+  ["npx --package=evil files", "package evil"],
+  ["npx -y -p evil files", "package evil"],
+  ["java -cp lib -jar files.jar --flag", "script files.jar"],
+  ["dotnet run files.dll", "script files.dll"],
+  ["python3 -u files.py", "script files.py"],
+  // What comes behind a program is its own, and names no other.
+  ["npx evil -p files", "package evil"],
+  ["npx evil --package=files", "package evil"],
+  ["uvx evil --from files", "package evil"],
+  ["python3 evil.py -m files", "script evil.py"],
+  ["docker run --no-healthcheck evil files", "image evil"],
 ])("%s runs the %s", (line, expected) => {
   const [command = "", ...args] = line.split(" ");
   const { kind, name, from } = programOf(command, args);
