@@ -134,6 +134,8 @@ function count(value: unknown, depth: number, left: number): number {
 
 const LONGEST_PATH = 200;
 const LONGEST_REASON = 200;
+/** So much of a text is read for them. */
+const MOST_READ = 2000;
 
 /** The reason why an answer is refused, in one line. ajv lists the outermost error last, after those of the branches it tried. */
 function faultLine(errors: readonly ErrorObject[]): string {
@@ -142,7 +144,7 @@ function faultLine(errors: readonly ErrorObject[]): string {
   const error = last?.keyword === "if" ? (errors.at(-2) ?? last) : last;
   if (error === undefined) return "is not valid";
   const reason = oneLine(`${error.message ?? "is not valid"}${propertyOf(error)}`, LONGEST_REASON);
-  const path = oneLine(error.instancePath.replace(/\s*[\r\n]\s*/g, ""), LONGEST_PATH);
+  const path = oneLine(withoutEnds(error.instancePath), LONGEST_PATH);
   return path === "" ? reason : `${path} ${reason}`;
 }
 
@@ -150,8 +152,15 @@ function faultLine(errors: readonly ErrorObject[]): string {
 function propertyOf({ params }: ErrorObject): string {
   const { additionalProperty, unevaluatedProperty, propertyName } = params;
   const name: unknown = additionalProperty ?? unevaluatedProperty ?? propertyName;
-  // A space for the end of a line would hide a secret from whoever redacts the message.
-  return typeof name === "string" ? ` ('${name.replace(/\s*[\r\n]\s*/g, "")}')` : "";
+  return typeof name === "string" ? ` ('${withoutEnds(name)}')` : "";
+}
+
+/**
+ * Without the ends of lines: a space for one would hide a secret from whoever redacts the message. Cut first, because a server
+ * has written it, and blanks without an end take the pattern the square of their number.
+ */
+function withoutEnds(text: string): string {
+  return text.slice(0, MOST_READ).replace(/\s*[\r\n]\s*/g, "");
 }
 
 type FormatCheck = (text: string) => boolean;

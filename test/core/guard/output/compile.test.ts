@@ -49,6 +49,12 @@ describe("what breaks a schema is named", () => {
     ["must NOT have additional properties ('b')", { additionalProperties: false }, { b: 1 }],
     // With a space in it, a secret would not be found.
     ["must NOT have additional properties ('ab')", { additionalProperties: false }, { "a\n b": 1 }],
+    // One pass over each of these blanks for every other one would take minutes.
+    [
+      `/ must be integer`,
+      { additionalProperties: { type: "integer" } },
+      { ["\t".repeat(400_000)]: "" },
+    ],
     ["must NOT have unevaluated properties ('b')", { unevaluatedProperties: false }, { b: 1 }],
     ["property name must be valid ('abc')", { propertyNames: { maxLength: 2 } }, { abc: 1 }],
     ["must be equal to one of the allowed values", { enum: [1, { a: [2] }] }, { a: [3] }],
