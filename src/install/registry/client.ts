@@ -8,6 +8,7 @@ import { plainHost } from "../../core/net/host-list.ts";
 import { secureUrlProblem } from "../../core/net/secure-url.ts";
 import type { Clock } from "../../util/clock.ts";
 import type { Environment } from "../../util/environment.ts";
+import { measureJson } from "../../util/measure-json.ts";
 import { oneLine } from "../../util/text.ts";
 import { readEntry, type RegistryEntry } from "./server-json.ts";
 
@@ -16,6 +17,8 @@ export const OFFICIAL_REGISTRY = "https://registry.modelcontextprotocol.io";
 
 const DEADLINE_MS = 20_000;
 const MAX_BYTES = 8 * 1024 * 1024;
+/** A page of a hundred servers has some thousand values. A gateway asks too, and would stand still for seconds for a million. */
+const MOST_JSON = { values: 200_000, depth: 200 };
 /** What registries give at most. */
 const PAGE = 100;
 const MOST_PAGES = 10;
@@ -183,7 +186,12 @@ export class RegistryClient {
       const hint = response.status >= 500 ? "try again later" : "check its address (--registry)";
       throw new PlugboardError("HTTP_STATUS", message, { status: response.status, hint });
     }
-    const value = tryParseJson(await this.#explaining(response.text()));
+    const text = await this.#explaining(response.text());
+    const { values, depth } = measureJson(text, MOST_JSON);
+    if (values > MOST_JSON.values || depth > MOST_JSON.depth) {
+      throw this.#wrong("answers with more values, or deeper ones, than any server has");
+    }
+    const value = tryParseJson(text);
     if (value === undefined) throw this.#wrong("answers with something that is not JSON");
     return value;
   }

@@ -199,7 +199,13 @@ describe("a hostile registry", () => {
       "with a deep value",
       json(`{"server":${"[".repeat(100_000)}${"]".repeat(100_000)}}`),
       "PROTOCOL",
-      "has a server.json that is not valid",
+      "answers with more values, or deeper ones, than any server has",
+    ],
+    [
+      "with very many values",
+      json({ server: { ...valid.server, more: Array(200_000).fill(0) } }),
+      "PROTOCOL",
+      "answers with more values, or deeper ones, than any server has",
     ],
     [
       "that sends too much",
