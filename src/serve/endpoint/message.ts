@@ -4,6 +4,9 @@ import { isJsonObject, type JsonObject } from "../../core/types/json.ts";
 
 export type RequestId = string | number;
 
+/** It is in every message about its request, also in each that a stream of changes has. */
+const LONGEST_ID = 1000;
+
 export interface RpcRequest {
   id: RequestId;
   method: string;
@@ -70,7 +73,11 @@ export function readMessage(value: unknown): Incoming {
     if (id === undefined) {
       return { kind: "notification", notification: { method, params: params ?? {} } };
     }
-    if (!isId(id)) return invalid(null, "the id is neither a text nor a number");
+    if (!isId(id))
+      return invalid(
+        null,
+        `the id is neither a number nor a text of up to ${LONGEST_ID} characters`,
+      );
     return { kind: "request", request: { id, method, params: params ?? {} } };
   }
   if (isId(id) && isJsonObject(result))
@@ -88,7 +95,7 @@ export function readMessage(value: unknown): Incoming {
 }
 
 function isId(id: unknown): id is RequestId {
-  return typeof id === "string" || (typeof id === "number" && Number.isFinite(id));
+  return typeof id === "string" ? id.length <= LONGEST_ID : Number.isFinite(id);
 }
 
 function invalid(id: RequestId | null, fault: string): Incoming {

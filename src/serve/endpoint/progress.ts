@@ -9,6 +9,8 @@ import { metaOf } from "./protocol.ts";
 
 /** Half of the shortest timeout that common clients have. */
 const HEARTBEAT_MS = 15_000;
+/** Every message of progress has it. With a longer one, a call with much to report would keep the host busy. */
+const LONGEST_TOKEN = 1000;
 /** Progress must grow. A heartbeat counts for so little that the tool's own figures soon pass it. */
 const HEARTBEAT_STEP = 0.001;
 
@@ -18,7 +20,9 @@ export function reportProgress(
   clock: Clock,
 ): { onUpdate: UpdateListener; waiting: (message: string) => void; stop: () => void } | undefined {
   const token = metaOf(request.params)["progressToken"];
-  if (typeof token !== "string" && typeof token !== "number") return undefined;
+  const isToken =
+    typeof token === "string" ? token.length <= LONGEST_TOKEN : Number.isFinite(token);
+  if (!isToken) return undefined;
   let last = 0;
   let waitsFor: string | undefined;
   let timer: Timer;

@@ -12,6 +12,9 @@ export type NamedResource = Original | { server: undefined; name: string };
 /** Of all clients of an agent; each caller has a quarter. A server is not asked for more either. */
 const MOST_SUBSCRIPTIONS = 4000;
 
+/** Each is kept as long as its client, or its session, and there may be thousands. */
+export const LONGEST_SUBSCRIBED = 8192;
+
 /** How many subscriptions all callers have together. */
 export function subscriptionShares(): Shares {
   return new Shares(MOST_SUBSCRIPTIONS);

@@ -16,7 +16,13 @@ function begin(_meta: unknown) {
 }
 
 describe("progress", () => {
-  it.each([undefined, {}, { progressToken: {} }])("is not sent without a token: %j", (meta) => {
+  it.each([
+    undefined,
+    {},
+    { progressToken: {} },
+    { progressToken: NaN },
+    { progressToken: "t".repeat(1001) },
+  ])("is not sent without a token that is one: case %#", (meta) => {
     const { progress, clock } = begin(meta);
     expect(progress).toBeUndefined();
     expect(clock.next()).toBeUndefined();

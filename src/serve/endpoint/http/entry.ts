@@ -9,7 +9,7 @@ import { jsonOfAnyDepth } from "../../../util/canonical-json.ts";
 import { REFUSED_DEPTH } from "../../../util/json-depth.ts";
 import { type JsonMeasure, JsonMeter } from "../../../util/measure-json.ts";
 import type { Shares, Shortage } from "../../../util/shares.ts";
-import { byteSize } from "../../../util/text.ts";
+import { byteSize, oneLine } from "../../../util/text.ts";
 import { Turns } from "../../../util/turns.ts";
 import type { Caller } from "../../../core/types/caller.ts";
 import { Client, type ClientProfile } from "../client.ts";
@@ -512,13 +512,15 @@ function modernFault({ params }: RpcRequest, request: IncomingMessage): Answer |
     return invalidParams(`_meta lacks ${META.clientCapabilities}`);
   }
   if (header !== undefined && header !== said) {
-    const message = `Bad Request: the body names protocol version ${said}, and the header ${header}`;
+    const named = oneLine(said, 100);
+    const message = `Bad Request: the body names protocol version ${named}, and the header ${oneLine(header, 100)}`;
     return refuse(RPC.headerMismatch, message);
   }
   if (isModernVersion(said)) return undefined;
-  return refuse(RPC.unsupportedVersion, `Unsupported protocol version: ${said}`, {
+  const requested = oneLine(said, 100);
+  return refuse(RPC.unsupportedVersion, `Unsupported protocol version: ${requested}`, {
     supported: [...MODERN_VERSIONS],
-    requested: said,
+    requested,
   });
 }
 

@@ -32,7 +32,12 @@ import {
   INVALID_STATE,
   readBroughtBack,
 } from "../questions/request-state.ts";
-import { Subscriptions, type NamedResource, takeShare } from "../subscriptions.ts";
+import {
+  LONGEST_SUBSCRIBED,
+  type NamedResource,
+  Subscriptions,
+  takeShare,
+} from "../subscriptions.ts";
 import { readOwnResource } from "./own-resources.ts";
 import type { Prompt } from "../../../core/types/prompt.ts";
 import type { ListOptions, Resource, ResourceTemplate } from "../../../core/types/resource.ts";
@@ -221,7 +226,9 @@ export class ServedContent {
 
   async subscribe(exchange: Exchange): Promise<Answer> {
     const { uri } = exchange.request.params;
-    if (typeof uri !== "string") return invalidParams("uri is not a text");
+    if (typeof uri !== "string" || uri.length > LONGEST_SUBSCRIBED) {
+      return invalidParams(`uri is not a text of up to ${LONGEST_SUBSCRIBED} characters`);
+    }
     const { subscriptions, caller } = exchange.client;
     const { subscriptionShares: shares } = this.#context;
     if (subscriptions.has(uri)) return { result: {} };

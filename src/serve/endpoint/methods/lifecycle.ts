@@ -8,6 +8,7 @@ import { forSubscription } from "../changes.ts";
 import type { ClientProfile, Exchange } from "../client.ts";
 import type { EndpointContext } from "../context.ts";
 import { type Answer, invalidParams, notification, type RpcRequest } from "../message.ts";
+import { LONGEST_SUBSCRIBED } from "../subscriptions.ts";
 import { aboutSearch } from "./search-tools.ts";
 import {
   APPS_EXTENSION,
@@ -154,8 +155,13 @@ export async function listen(exchange: Exchange, context: EndpointContext): Prom
   if (!isJsonObject(wanted)) return invalidParams("notifications is not an object");
   const { resourceSubscriptions = [] } = wanted;
   const uris = new Set(Array.isArray(resourceSubscriptions) ? resourceSubscriptions : [undefined]);
-  if ([...uris].some((uri) => typeof uri !== "string") || uris.size > MOST_URIS) {
-    return invalidParams(`resourceSubscriptions is not a list of at most ${MOST_URIS} URIs`);
+  const isUri = (uri: unknown): boolean =>
+    typeof uri === "string" && uri.length <= LONGEST_SUBSCRIBED;
+  if (![...uris].every(isUri) || uris.size > MOST_URIS) {
+    const each = `of up to ${LONGEST_SUBSCRIBED} characters`;
+    return invalidParams(
+      `resourceSubscriptions is not a list of at most ${MOST_URIS} URIs ${each}`,
+    );
   }
   const { id: caller } = exchange.client.caller;
   const honoured = await subscribeTo(uris as Set<string>, caller, context);

@@ -10,6 +10,7 @@ import {
   connectModern,
   INITIALIZE,
   legacy,
+  modern,
   newKept,
   post,
   serve,
@@ -270,10 +271,20 @@ describe("changes", () => {
     expect(answers[2]?.["error"].message).toBe(
       "you have 2 subscriptions already, and nobody gets more; end one of them first",
     );
+    // Whatever a template would make of it: it is kept as long as the session.
+    const long = `lib:///${"x".repeat(8192)}`;
+    const tooLong = "of up to 8192 characters";
+    const other = await begin("other");
+    expect((await ask("subscribe", long, other)).message?.["error"].message).toContain(tooLong);
+    const listen = modern("subscriptions/listen", {
+      notifications: { resourceSubscriptions: [long] },
+    });
+    const listening = await post(url, listen.body, listen.headers);
+    expect(listening.message?.["error"].message).toContain(tooLong);
     // Another session of theirs has no more of them.
     const again = await ask("subscribe", uris[2] ?? "", await begin("greedy"));
     expect(again.message?.["error"].message).toContain("you have 2 subscriptions already");
-    const others = await ask("subscribe", uris[2] ?? "", await begin("other"));
+    const others = await ask("subscribe", uris[2] ?? "", other);
     expect(others.message?.["result"]).toEqual({});
     await ask("unsubscribe", uris[0] ?? "", greedy);
     expect((await ask("subscribe", uris[2] ?? "", greedy)).message?.["result"]).toEqual({});
