@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { methods } from "@agentclientprotocol/sdk";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { NewResponder } from "../../../src/agent/acp/responder/responder.ts";
+import { fixture } from "../../support/boards.ts";
 import { useDesk } from "./harness.ts";
 import { useScripted } from "./scripted.ts";
 import { ALL_CAPABILITIES, Workstation } from "./workstation.ts";
@@ -72,6 +73,31 @@ describe("a model with an editor", () => {
       ["completed", undefined],
     ]);
     expect(readFileSync(join(cwd, "sum.sh"), "utf8")).toBe("echo $((2 + 3))\n");
+  });
+
+  it("shows no secret that it puts into a file, nor one that is there", async () => {
+    const secret = "hunter2-hunter2-hunter2";
+    writeFileSync(join(cwd, "old"), `was ${secret}`);
+    const editor = await desk.open({
+      capabilities: ALL_CAPABILITIES,
+      equip: station.equip,
+      keeps: true,
+      servers: { own: { ...fixture("echo"), env: { API_TOKEN: secret } } },
+      newResponder: await scripted.script([
+        call("c1", "write_file", { path: "new", content: `is ${secret}` }),
+        call("c2", "write_file", { path: "old", content: "none" }),
+        call("c3", secret, {}),
+        { text: "done" },
+      ]),
+    });
+    const sessionId = await editor.newSession([], cwd);
+    expect(await editor.ask(sessionId, `write ${secret}`)).toBe("done");
+    expect(readFileSync(join(cwd, "new"), "utf8")).toBe(`is ${secret}`);
+    expect(JSON.stringify([editor.updates, editor.questions])).not.toContain(secret);
+    expect(editor.questions).toMatchObject([
+      { toolCall: { content: [{ newText: "is [REDACTED]" }, {}] } },
+      { toolCall: { content: [{ oldText: "was [REDACTED]" }, {}] } },
+    ]);
   });
 
   it("gets its diffs and outputs back when the session is loaded, but no dead terminal", async () => {

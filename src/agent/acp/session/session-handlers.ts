@@ -57,11 +57,19 @@ export function withHandlers(
     emit: (update) => output.emit(update),
   };
   const workspace = new Workspace(cwd, [cwd, ...additionalDirectories]);
-  const editor = editorTools({ sessionId, client, workspace, display: output.display, clock });
+  const editor = editorTools({ sessionId, client, workspace, display: output, clock });
   return {
     ...setup,
     native: editor.native,
-    onApproval: permissionPrompt({ ...questions, ...editor, cwd }),
+    onApproval: permissionPrompt({
+      ...questions,
+      ...editor,
+      cwd,
+      client: {
+        request: async (method, params, signal) =>
+          asked.request(method, await output.withoutSecrets(params), signal),
+      },
+    }),
     onElicitation: elicitationPrompt(questions),
     onSampling: samplingPrompt(questions, responder?.sampling),
   };

@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import type { SessionRedactor } from "../../../core/board/session-redactor.ts";
 import type { Clock } from "../../../util/clock.ts";
-import { CallDisplay } from "../calls/display.ts";
+import { type CallAttachments, CallDisplay } from "../calls/display.ts";
 import { ProgressThrottle } from "../calls/progress-throttle.ts";
 import { limitSize } from "../calls/size-limit.ts";
 import { titleOf } from "../history/history.ts";
@@ -26,8 +26,7 @@ interface SessionOutputOptions {
 }
 
 export class SessionOutput {
-  /** What the session's calls show besides their answers. */
-  readonly display: CallDisplay;
+  readonly #display: CallDisplay;
   readonly #options: SessionOutputOptions;
   readonly #throttle: ProgressThrottle;
   #hasTitle: boolean;
@@ -41,7 +40,7 @@ export class SessionOutput {
     this.#options = options;
     this.#hasTitle = hasTitle;
     this.#throttle = new ProgressThrottle(clock, (update) => this.#emit(update));
-    this.display = new CallDisplay({ cwd, roots, send: (update) => this.show(update) });
+    this.#display = new CallDisplay({ cwd, roots, send: (update) => this.#send(update) });
   }
 
   /** Shows an update without keeping it. */
@@ -52,6 +51,20 @@ export class SessionOutput {
   /** Resolves when the client has been sent everything so far. */
   async settled(): Promise<void> {
     while (this.#waiting !== undefined) await this.#waiting;
+  }
+
+  /** Shows a file's text or a terminal with a running call, from now until it ends. */
+  attach(toolCallId: string, attachments: CallAttachments): void {
+    const terminals = attachments.content?.filter(({ type }) => type === "terminal") ?? [];
+    this.#searched(attachments, { content: terminals }, (told) =>
+      this.#display.attach(toolCallId, told),
+    );
+  }
+
+  /** For a question to the client: what somebody must see to answer stays, if the gateway cannot be asked. */
+  withoutSecrets<Value>(value: Value): Promise<Value> {
+    const { redactor } = this.#options;
+    return redactor.everywhere(value).catch(() => redactor.value(value));
   }
 
   beginAnswer(): void {
@@ -97,13 +110,11 @@ export class SessionOutput {
     const { redactor } = this.#options;
     if (this.#hasTitle || titleOf(redactor.text(prompt)) === undefined) return;
     this.#hasTitle = true;
-    const send = (told: string): void => {
+    // Without a gateway to ask, the session has no title rather than one with a secret.
+    this.#searched(prompt, "", (told) => {
       const title = titleOf(told);
       if (title !== undefined) this.#send({ sessionUpdate: "session_info_update", title });
-    };
-    if (!redactor.isElsewhere) return this.#inOrder(() => send(redactor.text(prompt)));
-    // Without a gateway to ask, the session has no title rather than one with a secret.
-    this.#inOrder(() => redactor.everywhere(prompt).then(send, () => {}));
+    });
   }
 
   close(): void {
@@ -112,21 +123,31 @@ export class SessionOutput {
 
   #emit(update: SessionUpdate): void {
     this.#isMidMessage = endsMidMessage(update);
+    const tell = (told: SessionUpdate): void => this.#tell(told);
+    // A model may repeat what a person has typed, and what fails may repeat the model.
+    if (update.sessionUpdate === "tool_call") {
+      return this.#searched(
+        update,
+        { ...update, title: update.name ?? "", rawInput: undefined },
+        tell,
+      );
+    }
+    if (update.sessionUpdate === "tool_call_update" && update.status === "failed") {
+      return this.#searched(update, this.#options.redactor.value(update), tell);
+    }
+    // What else follows of a call is the board's, which has no secrets in it.
+    this.#inOrder(() => tell(update));
+  }
+
+  /** Tells the value without secrets; `unread` if the gateway, which knows some of them, could not be asked. */
+  #searched<Value>(value: Value, unread: Value, tell: (told: Value) => void): void {
     const { redactor } = this.#options;
-    // A model may repeat what a person has typed. What follows of a call is the board's, which has no secrets in it.
-    if (update.sessionUpdate !== "tool_call") return this.#inOrder(() => this.#tell(update));
-    if (!redactor.isElsewhere) return this.#inOrder(() => this.#tell(redactor.value(update)));
-    this.#inOrder(() =>
-      redactor.everywhere(update).then(
-        (told) => this.#tell(told),
-        // Nobody could look for secrets in what the call says.
-        () => this.#tell({ ...update, title: update.name ?? "", rawInput: undefined }),
-      ),
-    );
+    if (!redactor.isElsewhere) return this.#inOrder(() => tell(redactor.value(value)));
+    this.#inOrder(() => redactor.everywhere(value).then(tell, () => tell(unread)));
   }
 
   #tell(update: SessionUpdate): void {
-    const { shown, kept } = this.display.complete(limitSize(withMessageId(update)));
+    const { shown, kept } = this.#display.complete(limitSize(withMessageId(update)));
     this.#send(shown);
     this.#options.record?.add(kept);
   }

@@ -4,7 +4,7 @@ import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import { describe, expect, it } from "vitest";
 import { callStarted } from "../../../../src/agent/acp/calls/tool-calls.ts";
 import { SessionOutput } from "../../../../src/agent/acp/session/session-output.ts";
-import { textBlock } from "../../../../src/agent/acp/wire/content.ts";
+import { textBlock, textContent } from "../../../../src/agent/acp/wire/content.ts";
 import { SessionRedactor } from "../../../../src/core/board/session-redactor.ts";
 import { Redactor } from "../../../../src/core/redaction/redactor.ts";
 import { type Deferred, deferred } from "../../../../src/util/deferred.ts";
@@ -89,6 +89,62 @@ describe("a call", () => {
     const { output, shown } = open({ isAttached: false });
     output.emit(call);
     expect(shown[0]).toMatchObject({ title: "use [REDACTED]", rawInput: { key: "[REDACTED]" } });
+  });
+});
+
+describe("what is shown with a call", () => {
+  const diff = { type: "diff" as const, path: "/a", oldText: SECRET, newText: `key=${SECRET}` };
+  const hidden = { ...diff, oldText: "[REDACTED]", newText: "key=[REDACTED]" };
+  const terminal = { type: "terminal" as const, terminalId: "t" };
+  const over: SessionUpdate = {
+    sessionUpdate: "tool_call_update",
+    toolCallId: "c",
+    status: "completed",
+  };
+
+  it("has no secret that the model has put into a file, or that was there", () => {
+    const { output, shown } = open({ isAttached: false });
+    output.attach("c", { content: [diff] });
+    output.emit(over);
+    expect(shown).toMatchObject([
+      { status: "in_progress", content: [hidden] },
+      { status: "completed", content: [hidden] },
+    ]);
+  });
+
+  it("waits for the gateway that knows the secrets", async () => {
+    const { output, shown, asked } = open();
+    output.attach("c", { content: [diff] });
+    output.emit(over);
+    expect(shown).toEqual([]);
+    asked.forEach(answer);
+    await output.settled();
+    expect(shown).toMatchObject([{ content: [hidden] }, { content: [hidden] }]);
+  });
+
+  it("is no file's text if the gateway cannot be asked", async () => {
+    const { output, shown, asked } = open();
+    output.attach("c", { content: [diff, terminal], locations: [{ path: SECRET }] });
+    asked.forEach(({ reject }) => reject(new Error("gone")));
+    await output.settled();
+    expect(shown).toMatchObject([{ content: [terminal], locations: [] }]);
+  });
+
+  it("is no secret in the reason why the call failed", async () => {
+    const failed: SessionUpdate = {
+      ...over,
+      status: "failed",
+      content: [textContent(`there is no tool named '${SECRET}'`)],
+    };
+    const told = { content: [textContent("there is no tool named '[REDACTED]'")] };
+    const here = open({ isAttached: false });
+    here.output.emit(failed);
+    expect(here.shown).toMatchObject([told]);
+    const { output, shown, asked } = open();
+    output.emit(failed);
+    asked.forEach(answer);
+    await output.settled();
+    expect(shown).toMatchObject([told]);
   });
 });
 
