@@ -54,7 +54,10 @@ export interface AcpOptions {
   modelAdvice?: string;
   /** Where sessions are kept. Without it none is kept, and none can be loaded. */
   historyDir?: string;
-  /** Values that the record of a session must not contain, beside the credentials of its servers. */
+  /**
+   * Values that the record of a session must not contain, beside the credentials of its servers. Asked before each prompt:
+   * the key of a model is known once the model is open.
+   */
   secrets?: () => Promise<Iterable<string>>;
   /** Takes servers that run in the client (MCP over ACP), which the protocol still calls unstable. Default false. */
   mcpOverAcp?: boolean;

@@ -72,6 +72,8 @@ export interface ModelOptions {
   notice?: number;
   /** `modelTimeout` of the configuration. Default: two minutes. */
   timeout?: number;
+  /** Told every key that is used, and every secret that a provider's settings refer to. */
+  onSecret?: (secret: string) => void;
   importPackage?: ImportPackage;
   /** Replaces the guarded fetch. */
   fetch?: typeof globalThis.fetch;
@@ -146,11 +148,12 @@ export interface OpenedProvider extends Pick<AgentModel, "redact" | "close"> {
 
 /** Rejects as `openModel` does, except that it needs no package. */
 export async function openProvider(id: string, options: ModelOptions): Promise<OpenedProvider> {
-  const { env = process.env, clock = systemClock, keys } = options;
+  const { env = process.env, clock = systemClock, keys, onSecret = () => {} } = options;
   const { name, model } = readId(id);
   const provider = findProvider(name, options.providers ?? {});
   const { readSecret, close: closeSecrets } = secretsOf(options, env, clock);
-  const read = { name, provider, env, keys, readSecret, used: new Map<string, string>() };
+  const used = new Map<string, string>();
+  const read = { name, provider, env, keys, readSecret, onSecret, used };
   const [key, baseURL] = await Promise.all([
     readKey(APIS[provider.type], read),
     setting("baseUrl", provider.baseUrl, read),
@@ -190,6 +193,7 @@ interface ReadSettings {
   env: Environment;
   keys: ModelOptions["keys"];
   readSecret: ReadSecret;
+  onSecret: (secret: string) => void;
   /** The last value of each reference. */
   used: Map<string, string>;
 }
@@ -239,10 +243,13 @@ function findProvider(
 }
 
 async function readKey({ keyVariables }: Api, read: ReadSettings): Promise<ModelKey> {
-  const { name, provider, env, keys } = read;
+  const { name, provider, env, keys, onSecret } = read;
   const configured = await configuredKey(read);
   if (configured !== undefined || keyVariables === undefined) {
     const isSecret = mentionsSecret(provider.apiKey ?? "");
+    // A server on this machine takes any word, such as its own name.
+    const isWord = configured === provider.apiKey && !LOOKS_RANDOM.test(configured ?? "");
+    if (configured !== undefined && !isWord) onSecret(configured);
     return new ModelKey(configured, isSecret ? () => configuredKey(read, true) : undefined);
   }
   const [variable] = keyVariables;
@@ -252,10 +259,16 @@ async function readKey({ keyVariables }: Api, read: ReadSettings): Promise<Model
       hint: `if the address should get it, write "apiKey": "\${${variable}}" into models.providers.${name} of the project's file, or set the same baseUrl in your own file`,
     });
   }
-  const found = keyVariables.find((each) => env[each]);
-  if (found !== undefined) return new ModelKey(env[found]);
+  const found = keyVariables.map((each) => env[each]).find(Boolean);
+  if (found !== undefined) {
+    onSecret(found);
+    return new ModelKey(found);
+  }
   const given = (await keys?.read())?.get(name);
-  if (given?.kind === "key") return new ModelKey(given.key);
+  if (given?.kind === "key") {
+    onSecret(given.key);
+    return new ModelKey(given.key);
+  }
   if (given?.kind === "reference") {
     const get: GetKey = (refused) => givenKey(given.reference, read, refused !== undefined);
     return new ModelKey(await get(), get);
@@ -302,13 +315,14 @@ async function givenKey(
   }
 }
 
+const LOOKS_RANDOM = /^(?=.*\d)\S{16,}$/;
 const NO_VALUE: ReadonlySet<ErrorCode> = new Set(["UNRESOLVED_VALUE", "SECRET_UNAVAILABLE"]);
 
 /** `isRefused`: the secrets in it are got again. */
 async function setting(
   key: string,
   value: string | undefined,
-  { name, provider, env, readSecret, used }: ReadSettings,
+  { name, provider, env, readSecret, onSecret, used }: ReadSettings,
   isRefused = false,
 ): Promise<string | undefined> {
   if (!value) return undefined;
@@ -318,6 +332,7 @@ async function setting(
     const refused = isRefused ? used.get(text) : undefined;
     const found = await readSecret({ ...needed, baseDir }, refused);
     used.set(text, found);
+    onSecret(found);
     return found;
   });
 }

@@ -61,6 +61,7 @@ export async function runAcp(command: AcpRequest, context: CliContext): Promise<
     setImmediate(() => void found?.models.loadCode().catch(() => {}));
     const { systemPrompt, maxSteps } = agent;
     const owner = isOwner(agent, options);
+    const storedKeys = keyReader(context);
     await serveAcp({
       input: Readable.toWeb(stdin) as ReadableStream<Uint8Array>,
       output,
@@ -79,7 +80,7 @@ export async function runAcp(command: AcpRequest, context: CliContext): Promise<
       },
       modelAdvice: modelAdvice(agent, stateDir),
       historyDir: join(stateDir, "sessions"),
-      secrets: keyReader(context),
+      secrets: async () => [...models.secrets, ...(await storedKeys())],
       mcpOverAcp: command.mcpOverAcp ?? false,
       signal,
       clock,

@@ -28,6 +28,7 @@ export class AgentModels {
   readonly #context: CliContext;
   readonly #keys;
   readonly #programPath: Promise<string | undefined> | undefined;
+  readonly #secrets = new Set<string>();
   /** Sessions keep the models that they were opened with. */
   readonly #all: Models[] = [];
   /** The latest choice, which every question waits for. */
@@ -55,6 +56,11 @@ export class AgentModels {
       return isSame && last.found !== undefined ? last : this.#choose(last.found);
     });
     return (await this.#current).found;
+  }
+
+  /** The keys that models were opened with so far, and the secrets of their settings. */
+  get secrets(): ReadonlySet<string> {
+    return this.#secrets;
   }
 
   /** Whether the model that is used by default has its key. */
@@ -95,7 +101,10 @@ export class AgentModels {
       last.models.reopenAll();
       return { found: last, keys };
     }
-    const models = new Models(ids, modelOptions(this.#agent, this.#context, this.#programPath));
+    const models = new Models(ids, {
+      ...modelOptions(this.#agent, this.#context, this.#programPath),
+      onSecret: (secret) => this.#secrets.add(secret),
+    });
     this.#all.push(models);
     return { found: { models, notice }, keys };
   }

@@ -102,7 +102,9 @@ describe("a provider", () => {
         apiKey: "${secret://env/MY_KEY}",
       },
     };
-    const model = await openModel("mine/m", { env, providers, fetch });
+    const told = new Set<string>();
+    const onSecret = (secret: string): void => void told.add(secret);
+    const model = await openModel("mine/m", { env, providers, fetch, onSecret });
     const ask = (): Promise<unknown> =>
       model.sdk
         .generateText({ model: model.languageModel, prompt: "x", maxRetries: 0 })
@@ -115,8 +117,9 @@ describe("a provider", () => {
     await ask();
     const [first, other] = ["Bearer the-first-key", "Bearer the-other-key"];
     expect(sent).toEqual([first, first, other, other, other]);
-    const told = "the-first-key the-other-key http://127.0.0.1:1/the-tenant/v1";
-    expect(model.redact(told)).toBe("[key] [key] http://127.0.0.1:1/[secret]/v1");
+    const text = "the-first-key the-other-key http://127.0.0.1:1/the-tenant/v1";
+    expect(model.redact(text)).toBe("[key] [key] http://127.0.0.1:1/[secret]/v1");
+    expect([...told].toSorted()).toEqual(["the-first-key", "the-other-key", "the-tenant"]);
     await model.close();
   });
 
@@ -149,6 +152,23 @@ describe("a provider", () => {
     const { redact } = await openModel("openai/x", { env, keys, providers });
     const text = "given set own kept";
     expect(redact(text)).toBe(text.replace(key, "[key]"));
+  });
+
+  it.each<[string, Record<string, string>, object, string[]]>([
+    ["of the environment", { OPENAI_API_KEY: "set" }, {}, ["set"]],
+    ["that was given", {}, {}, ["given"]],
+    ["of a variable", { MINE: "own" }, { apiKey: "${MINE}" }, ["own"]],
+    ["that is written out", {}, { apiKey: "sk-0123456789abcdef" }, ["sk-0123456789abcdef"]],
+    // Redacted, it would hide what people say about it.
+    ["that is a word", {}, { apiKey: "lm-studio-needs-none" }, []],
+  ])("tells the key %s", async (_, env, settings, expected) => {
+    const given: GivenKey = { kind: "key", key: "given" };
+    const keys = { read: async () => new Map([["openai", given]]) };
+    const providers = { openai: { type: "openai" as const, ...settings } };
+    const told: string[] = [];
+    const onSecret = (secret: string): void => void told.push(secret);
+    await openModel("openai/x", { env, keys, providers, onSecret });
+    expect(told).toEqual(expected);
   });
 
   it("cannot be opened without the key that was given, and says how to give it again", async () => {

@@ -408,10 +408,11 @@ describe("with a model", () => {
   });
 
   it("that nobody has chosen, a key decides, and the user is told", async () => {
-    await using model = await startModel({ turns: () => ({ text: "hello" }), apiKey: "from-env" });
+    const key = "from-the-environment";
+    await using model = await startModel({ turns: () => ({ text: "hello" }), apiKey: key });
     const anthropic = { type: "anthropic", baseUrl: `${model.url}/v1` };
     const config = scratch.file("keyed.json", { models: { providers: { anthropic } } });
-    const env = { ANTHROPIC_API_KEY: "from-env", GEMINI_API_KEY: "other" };
+    const env = { ANTHROPIC_API_KEY: key, GEMINI_API_KEY: "other" };
     const says = "using anthropic/claude-sonnet-5, because ANTHROPIC_API_KEY is set";
     for (const [flags, id] of [
       [[], "anthropic/claude-sonnet-5"],
@@ -428,7 +429,7 @@ describe("with a model", () => {
         configOptions: { id: string; currentValue: string }[];
       };
       expect(configOptions.find((option) => option.id === "model")?.currentValue).toBe(id);
-      const prompt = [{ type: "text", text: "Hello?" }];
+      const prompt = [{ type: "text", text: `Hello, is ${key} my key?` }];
       await agent.request("session/prompt", { sessionId, prompt });
       expect(agent.stdout.text.includes(says)).toBe(flags.length === 0);
       expect(agent.stderr.text.includes(says)).toBe(flags.length === 0);
@@ -436,6 +437,11 @@ describe("with a model", () => {
       await agent.done;
     }
     expect(model.requests.map((request) => request.model)).toEqual(["claude-sonnet-5", "other"]);
+    const sessions = join(scratch.directory, "home", "sessions");
+    const kept = readdirSync(sessions).map((name) => readFileSync(join(sessions, name), "utf8"));
+    const asked = "Hello, is [REDACTED] my key?";
+    expect(kept).toEqual([asked, asked].map((text) => expect.stringContaining(text)));
+    expect(kept.join()).not.toContain(key);
   });
 
   it("for which you give a key while the agent runs, until you take it back", async () => {

@@ -25,7 +25,7 @@ const UNSAVED = "This session cannot be saved, so you cannot load it later";
 
 export interface AcpSessionsOptions extends Omit<
   SessionContext,
-  "record" | "redactor" | "responder"
+  "record" | "redactor" | "responder" | "learnSecrets"
 > {
   newResponder: NewResponder | undefined;
   history: History | undefined;
@@ -151,7 +151,10 @@ export class AcpSessions {
     const { cwd, additionalDirectories } = params;
     const redactor = new SessionRedactor();
     redactor.hide(params.mcpServers.map(toTarget));
-    for (const secret of (await secrets?.()) ?? []) redactor.add(secret);
+    const learnSecrets = async (): Promise<void> => {
+      for (const secret of (await secrets?.()) ?? []) redactor.add(secret);
+    };
+    await learnSecrets();
     const warnUnsaved = (error: unknown): undefined => {
       const reason = oneLine(String(error), LONGEST_REASON);
       logger.warn("the session cannot be saved", { session: id, reason });
@@ -176,6 +179,7 @@ export class AcpSessions {
         responder,
         record,
         redactor,
+        learnSecrets,
       });
     } catch (error) {
       await record?.close();

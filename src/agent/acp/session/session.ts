@@ -54,6 +54,8 @@ export interface SessionContext {
   record: SessionRecord | undefined;
   /** For the record, and for what is shown of calls. */
   redactor: SessionRedactor;
+  /** Has it know what is secret by now. */
+  learnSecrets: () => Promise<void>;
 }
 
 export interface SessionSetup extends BoardSetup {
@@ -226,7 +228,9 @@ export class Session implements UserSettings {
   }
 
   async #answer(prompt: readonly ContentBlock[], signal: AbortSignal): Promise<StopReason> {
-    const { record, redactor } = this.#context;
+    const { record, redactor, learnSecrets } = this.#context;
+    // Before the prompt is written down. A file of keys that cannot be read now was read when the session opened.
+    await learnSecrets().catch(() => {});
     const text = promptText(prompt);
     const typed = parseCommand(text, []);
     if (typed?.kind === "mcp") redactor.hide(targetsIn(typed.words));
