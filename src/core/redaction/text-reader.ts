@@ -99,10 +99,10 @@ function entityAt(text: string, from: number): string {
   return "";
 }
 
-/** A code, or a character of two units, that has begun at the end of a text. */
+/** A code, or a character of several codes or units, that has begun at the end of a text. */
 const UNFINISHED =
   // oxlint-disable-next-line no-control-regex
-  /(?:%(?:25)*[0-9a-f]?|\\+(?:u\{?[0-9a-f]{0,5}|x[0-9a-f]?)?|&(?:amp;)*#?[0-9a-z]{0,16}|\u001b\[?[0-?]*|[\ud800-\udbff])$/i;
+  /(?:%(?:25)*(?:[cd][0-9a-f]|e[0-9a-f](?:%(?:25)*[89ab][0-9a-f])?|f[0-4](?:%(?:25)*[89ab][0-9a-f]){0,2})(?:%(?:25)*[0-9a-f]?)?|%(?:25)*[0-9a-f]?|\\+(?:u\{?[0-9a-f]{0,5}|x[0-9a-f]?)?|&(?:amp;)*#?[0-9a-z]{0,16}|\u001b\[?[0-?]*|[\ud800-\udbff])$/i;
 const LONGEST_UNFINISHED = 32;
 
 /** A long text is first searched for the few characters without which it cannot have a code. */

@@ -1,5 +1,5 @@
-// The forms in which a secret may appear in a log or a result: encoded for a URL, for JSON or by Python, as base64 or hex, in
-// other letters of the same meaning, or with its digits in groups.
+// The forms in which a secret may appear in a log or a result: encoded for a URL, for JSON or by Python, quoted, as base64 or
+// hex, in other letters of the same meaning, or with its digits in groups.
 
 const SHORTEST_LINE = 16;
 
@@ -33,6 +33,7 @@ export function variantsOf(secret: string): Set<string> {
     if (!KEPT_BY_ALL.test(text)) {
       for (const each of jsonForms(text)) found.add(each);
       for (const each of pythonForms(text, bytes)) found.add(each);
+      for (const each of quotedForms(text)) found.add(each);
       for (const encoder of URL_ENCODERS) found.add(encoded(bytes, encoder));
     }
     for (const each of base64Forms(bytes)) found.add(each);
@@ -150,6 +151,16 @@ function pythonForms(text: string, bytes: Buffer): string[] {
   return text.includes("'")
     ? [...forms, ...forms.map((form) => form.replaceAll("'", "\\'"))]
     : forms;
+}
+
+/** Between quotes of YAML, SQL, CSV and a shell. */
+function quotedForms(text: string): string[] {
+  return [
+    text.replaceAll("'", "''"),
+    text.replaceAll('"', '""'),
+    text.replaceAll("'", "'\\''"),
+    text.replaceAll("'", `'"'"'`),
+  ];
 }
 
 /** `encoder` has the text for each byte. */

@@ -98,6 +98,10 @@ describe("a secret", () => {
       () => `p\\xc3\\xa4\\'ss\\\\w\\xc3\\xb6rd\\xf0\\x9f\\x98\\x80"`,
     ],
     ["by Python, in quotes of the other kind", "it's-pä-1", () => "it's-p\\xc3\\xa4-1"],
+    ["in quotes of YAML and SQL", "it's-a-1", (secret) => secret.replaceAll("'", "''")],
+    ["in quotes of CSV", 'a"b"c-12', (secret) => secret.replaceAll('"', '""')],
+    ["in quotes of a shell", "it's-a-1", (secret) => secret.replaceAll("'", "'\\''")],
+    ["in both quotes of a shell", "it's-a-1", (secret) => secret.replaceAll("'", `'"'"'`)],
     ["digit by digit", "5217938046", (secret) => Array.from(secret).join(" ")],
     ["in groups of four digits", "5217938046112358", () => "5217 9380 4611 2358"],
     ["in groups with hyphens", "5217938046112358", () => "5217-9380-4611-2358"],
@@ -479,8 +483,10 @@ describe("a stream", () => {
     ["an escape that hides nothing from a model", ["YWJ\u001bhY", "mFiYWI"]],
     ["half of an invisible character", ["YWJ\udb40", "\udc61hYmFiYWI"]],
     ["one that was cut, in a short text", ["abab", "…ab"]],
+    ["one of the codes of a character", ["äb1%C3", "%B6ab-2x"]],
+    ["one of four codes", ["ab1%25F0%259F%25", "98%2580cd-2"]],
   ])("loses a secret that is cut at %s", (_, chunks) => {
-    const redactor = knowing("abababab");
+    const redactor = knowing("abababab", "äb1öab-2x", "ab1😀cd-2");
     const stream = redactor.stream();
     const told = chunks.map((chunk) => stream.push(chunk)).join("") + stream.end();
     expect(told).toMatch(/^\[REDACTED\](…ab)?$/);
