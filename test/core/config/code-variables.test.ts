@@ -100,6 +100,34 @@ const CODE = [
   "GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES",
   "MAGICK_CONFIGURE_PATH",
   "VK_LAYER_PATH",
+  "OMP_TOOL_LIBRARIES",
+  "GI_TYPELIB_PATH",
+  "PRISMA_SCHEMA_ENGINE_BINARY",
+  "NODE_CONFIG_DIR",
+  "GUNICORN_CMD_ARGS",
+  "PIPENV_PIPFILE",
+  "CONDARC",
+  "JUPYTER_DATA_DIR",
+  "JDK_JAVAC_OPTIONS",
+  "LOADER_PATH",
+  "GRADLE_USER_HOME",
+  "XDEBUG_CONFIG",
+  "COMPOSER_HOME",
+  "JULIA_PROJECT",
+  "ERL_OTP27_FLAGS",
+  "MIX_EXS",
+  "MONO_PATH",
+  "PUB_HOSTED_URL",
+  "GNUMAKEFLAGS",
+  "CMAKE_TOOLCHAIN_FILE",
+  "COMPILER_PATH",
+  "CFLAGS",
+  "KUBERC",
+  "TF_PLUGIN_CACHE_DIR",
+  "ANSIBLE_CALLBACK_PLUGINS",
+  "BORG_PASSCOMMAND",
+  "SQLPATH",
+  "HOMEBREW_BOTTLE_DOMAIN",
 ];
 const OTHERS = [
   "API_KEY",
@@ -113,13 +141,17 @@ const OTHERS = [
   "UV_THREADPOOL_SIZE",
   "UV_HTTP_TIMEOUT",
   "UVICORN_PORT",
-  "KUBECONFIG",
   "AWS_PROFILE",
   "DOCKER_HOST",
   "GITHUB_TOKEN",
   "GOOGLE_API_KEY",
-  "JAVA_HOME",
   "OLD_LD_",
+  "ANSIBLE_TOKEN",
+  "ANSIBLE_HOST_KEY_CHECKING",
+  "CONDA_DEFAULT_ENV",
+  "MIX_ENV",
+  "PLAYWRIGHT_BROWSERS_PATH",
+  "HOMEBREW_GITHUB_API_TOKEN",
   "LD_SDK_KEY",
   "BUNDLE_ID",
   "DOTNET_ENVIRONMENT",
@@ -249,6 +281,26 @@ it.each([
   // Of a registry, it is something that you give.
   expect(codeVariableReason(name, undefined, "publisher")).toBeUndefined();
 });
+
+it.each([
+  ["KUBECONFIG", "kubeconfig.yaml"],
+  ["KUBECONFIG", `/home/me/.kube/config${delimiter}.kube/config`],
+  ["java_home", "${workspaceFolder}/jdk"],
+  ["PUPPETEER_EXECUTABLE_PATH", "./chrome"],
+  ["ANDROID_HOME", "/proc/self/cwd/sdk"],
+])(
+  "programs of a project, and settings that name some, may not be set by others, as %s is: %j",
+  (name, value) => {
+    const parse = (env: Record<string, string>) =>
+      parseSessionServers({ a: { command: "run", env } }, undefined, "/");
+    expect(() => parse({ [name]: value })).toThrow(
+      "is refused: it has a place that is not absolute",
+    );
+    expect(parse({ [name]: "/opt/x" }).definitions).toHaveLength(1);
+    // Of a registry, it is something that you give.
+    expect(codeVariableReason(name, undefined, "publisher")).toBeUndefined();
+  },
+);
 
 it("a value that old versions of bash run may not be set, whatever its name is", () => {
   const server = { command: "run", env: { API_KEY: "() { :; }; id" } };
