@@ -31,7 +31,35 @@ const WRONG: readonly (readonly [string, unknown])[] = [
   ["a string", "x"],
   ["an object", { a: 1 }],
   ["a bigint", 7n],
+  ["an empty list", []],
+  ["an object that contains itself", circular()],
 ];
+/** Those whose getters throw. */
+const UNREADABLE: readonly (readonly [string, unknown])[] = [
+  ["an object that throws", throwing()],
+  ["a proxy that throws", new Proxy({}, { get: fail, ownKeys: fail, has: fail })],
+  ["a proxy that is gone", gone()],
+];
+
+function fail(): never {
+  throw new TypeError("cannot be read");
+}
+
+function circular(): object {
+  const made: Any = {};
+  made.itself = made;
+  return made;
+}
+
+function throwing(): object {
+  return Object.defineProperty({ cwd: "/" }, "servers", { enumerable: true, get: fail });
+}
+
+function gone(): object {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+}
 
 const NATIVE = {
   name: "echo",
@@ -83,6 +111,7 @@ const FUNCTIONS: Member[] = [
   ["loadConfig's agent", (value) => loadConfig("/no/file", value)],
   ["loadConfig's options", (value) => loadConfig("/no/file", undefined, value)],
   ["normalizeSchema", (value) => normalizeSchema(value, "openai")],
+  ["normalizeSchema's members", (value) => normalizeSchema({ not: value, enum: value }, "openai")],
   ["normalizeSchema's provider", (value) => normalizeSchema({}, value)],
   ["degradeContent", (value) => degradeContent(value)],
   ["degradeContent's kinds", (value) => degradeContent([], value)],
@@ -124,6 +153,9 @@ function membersOf(of: () => Any): Member[] {
     ["restart", (value) => of().restart(value)],
     ["stop", (value) => of().stop(value)],
     ["setEnabled", (value) => of().setEnabled(value, true)],
+    ["redactor.text", (value) => of().redactor.text(value)],
+    ["redactor.value", (value) => of().redactor.value(value)],
+    ["redactor.stream", (value) => of().redactor.stream().push(value)],
     ["resources.list", (value) => of().resources.list(value)],
     ["resources.list's options", (value) => of().resources.list(undefined, value)],
     ["resources.templates", (value) => of().resources.templates(value)],
@@ -161,6 +193,7 @@ const OF_AGENT: Member[] = [
   ["reload", (value) => board.reload(value)],
   ["signIn", (value) => board.signIn(value)],
   ["signOut", (value) => board.signOut(value)],
+  ["secrets.check", (value) => board.secrets.check(value)],
   ["trace", (value) => board.trace(value)()],
   ["trace's options", (value) => board.trace(() => {}, value)()],
 ];
@@ -232,6 +265,32 @@ describe("whatever is given", () => {
       }
     }
     expect(raw).toEqual([]);
+  });
+});
+
+describe("what cannot be read", () => {
+  const members: Member[] = [
+    ["openBoard", (value) => openBoard(value)],
+    ["openBoard's servers", (value) => openBoard({ servers: value })],
+    [
+      "a server's variables",
+      (value) => openBoard({ servers: { a: { command: "x", env: value } } }),
+    ],
+    ["reload", (value) => board.reload(value)],
+    ["openSession", (value) => board.openSession(value)],
+    ["openSession's servers", (value) => board.openSession({ cwd: "/", servers: value })],
+    ["add's configuration", (value) => session.add("n", value)],
+    ["normalizeSchema", (value) => normalizeSchema(value, "openai")],
+    ["loadConfig", (value) => loadConfig(value)],
+  ];
+  it.each(members)("is refused by %s", async (_, use) => {
+    const answers = UNREADABLE.map(async ([, value]): Promise<unknown> => use(value));
+    for (const { status, reason } of (await Promise.allSettled(
+      answers,
+    )) as PromiseRejectedResult[]) {
+      expect(status).toBe("rejected");
+      expect(reason).toBeInstanceOf(PlugboardError);
+    }
   });
 });
 

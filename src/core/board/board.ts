@@ -48,6 +48,7 @@ import {
   NUMBER,
   OBJECT,
   objectWith,
+  readGiven,
   requireKind,
   requireOptions,
   ROOTS,
@@ -156,12 +157,14 @@ const KINDS: Kinds<BoardOptions> = {
 /** Throws INVALID_ARGUMENTS. Checks the outer shape alone: the check of the configuration reports everything inside. */
 function requireConfig(config: BoardConfig | AgentConfig): void {
   requireKind("the configuration", config, OBJECT);
-  if (!isAgentConfig(config)) return;
+  if (!readGiven("the configuration", () => isAgentConfig(config))) return;
+  const { servers, warnings } = config as AgentConfig;
   const isDefinition = (each: unknown): boolean =>
     isJsonObject(each) && typeof each.name === "string" && isJsonObject(each.target);
-  requireKind("servers of the configuration", config.servers, [
+  requireKind("servers of the configuration", servers, [
     "an object, or a list of definitions from loadConfig",
-    () => config.servers.every(isDefinition),
+    // With it comes what `loadConfig` has found wrong.
+    () => Array.isArray(warnings) && servers.every(isDefinition),
   ]);
 }
 

@@ -34,6 +34,7 @@ import type { LiveServer, ServerSupervisor } from "../types/supervisor.ts";
 import { abortSignalOf, allowManyListeners, type CallSignal } from "../../util/abort.ts";
 import type { Clock } from "../../util/clock.ts";
 import type { Emitter } from "../../util/emitter.ts";
+import { errorMessage } from "../../util/error-message.ts";
 import { isDeeperThan, REFUSED_DEPTH } from "../../util/json-depth.ts";
 import { jsonLength } from "../../util/json-length.ts";
 import { excerpt } from "../../util/text.ts";
@@ -473,7 +474,15 @@ function failureOf({ subject }: GuardedCall, error: unknown): CallOutcome {
 /** Throws INVALID_ARGUMENTS for values that are nested too deep to be written as JSON. */
 function requireShallow(call: GuardedCall): void {
   const { args, request } = call;
-  if (isDeeperThan(REFUSED_DEPTH, args)) throw tooDeep("the arguments are", call);
+  let isDeep: boolean;
+  try {
+    isDeep = isDeeperThan(REFUSED_DEPTH, args);
+  } catch (cause) {
+    // A getter or a proxy that throws.
+    const message = `the arguments cannot be read: ${errorMessage(cause)}; the tool was not called`;
+    throw new PlugboardError("INVALID_ARGUMENTS", message, { cause });
+  }
+  if (isDeep) throw tooDeep("the arguments are", call);
   if (request === undefined) return;
   const { meta, input, clientCapabilities } = request;
   if (isDeeperThan(REFUSED_DEPTH, meta)) throw tooDeep("the metadata of the call is", call);

@@ -6,6 +6,7 @@ import type { AgentConfig } from "../types/agent-config.ts";
 import { PlugboardError } from "../types/errors.ts";
 import type { SecretReference } from "../types/secret-provider.ts";
 import type { SecretReview, SecretUse } from "../types/secret-use.ts";
+import { requireKind, TEXT } from "../types/kinds.ts";
 import { oneLine } from "../../util/text.ts";
 import type { AgentSecrets } from "./agent-secrets.ts";
 
@@ -29,6 +30,7 @@ export function reviewSecrets({ agent, secrets }: ReviewOptions): SecretReview {
   return {
     list: () => uses().map(told),
     async check(reference) {
+      requireKind("the reference", reference, TEXT);
       const use = uses().find((each) => each.reference === reference);
       if (use === undefined) {
         const message = `the configuration does not refer to '${oneLine(reference, 200)}'`;

@@ -2,6 +2,7 @@
 
 import type { AgentConfig, BoardConfig } from "../types/agent-config.ts";
 import { isJsonObject } from "../types/json.ts";
+import { readGiven } from "../types/kinds.ts";
 import { throwIfAny, toProblems } from "./issue.ts";
 import { rootsSetting, toDefinition } from "./layers/definition.ts";
 import { agentGuard, auditSettings } from "./layers/guard.ts";
@@ -20,10 +21,12 @@ import type { Environment } from "../../util/environment.ts";
 
 /** As `parseAgentConfig`, for what a program brings: also warns of credentials that are written out in it. */
 export function parseBoardConfig(input: BoardConfig, env: Environment): AgentConfig {
-  const agent = parseAgentConfig(input);
-  const { servers } = readServers(input.servers, ["servers"]);
-  const found = plaintextWarnings([...servers.values()], { env });
-  return { ...agent, warnings: [...agent.warnings, ...toProblems(found, {})] };
+  return readGiven("the configuration", () => {
+    const agent = parseAgentConfig(input);
+    const { servers } = readServers(input.servers, ["servers"]);
+    const found = plaintextWarnings([...servers.values()], { env });
+    return { ...agent, warnings: [...agent.warnings, ...toProblems(found, {})] };
+  });
 }
 
 /** Throws CONFIG_INVALID, listing everything that is wrong. `baseDir` is what relative paths are relative to. */

@@ -1,6 +1,7 @@
 // Knows the secrets of this process and removes them from everything that leaves it.
 
 import type { RedactedPart } from "../types/call-course.ts";
+import { requireKind, TEXT } from "../types/kinds.ts";
 import { type LogFields, type Logger, silentLogger } from "../types/logger.ts";
 import type {
   BoardRedactor,
@@ -138,6 +139,7 @@ export class Redactor implements BoardRedactor {
 
   /** `isCut` says that the text was cut off: then the beginning of a secret at its end is redacted too. */
   text(text: string, isCut = false): string {
+    if (typeof text !== "string") requireKind("the text", text, TEXT);
     const matcher = this.#current();
     if (matcher === undefined) return text;
     let spans = matcher.canBeIn(text) ? matcher.spans(text) : [];
@@ -213,7 +215,11 @@ export class Redactor implements BoardRedactor {
       covered = next;
       return text;
     };
-    return { push: (chunk) => redact(heldBack + chunk, false), end: () => redact(heldBack, true) };
+    const push = (chunk: string): string => {
+      requireKind("the text", chunk, TEXT);
+      return redact(heldBack + chunk, false);
+    };
+    return { push, end: () => redact(heldBack, true) };
   }
 
   /** What a stream makes of `text`, with what it has held back before it. At the end, nothing is held back. */

@@ -275,8 +275,8 @@ export function isRefusal(error: unknown): error is PlugboardError {
 }
 
 /** What somebody asks for is not as it must be, so nothing was done. */
-export function invalidRequest(message: string): PlugboardError {
-  return new PlugboardError("INVALID_ARGUMENTS", message, { hasNotRun: true });
+export function invalidRequest(message: string, cause?: unknown): PlugboardError {
+  return new PlugboardError("INVALID_ARGUMENTS", message, { hasNotRun: true, cause });
 }
 
 export function boardClosed(): PlugboardError {

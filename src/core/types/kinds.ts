@@ -2,7 +2,7 @@
 // it is given, instead of a TypeError from deep within.
 
 import type { CallerOptions } from "./caller-options.ts";
-import { invalidRequest } from "./errors.ts";
+import { invalidRequest, PlugboardError } from "./errors.ts";
 import { isJsonObject } from "./json.ts";
 
 /** What a value must be, in words, and whether it is. */
@@ -72,8 +72,16 @@ export function objectWith(what: string, ...methods: readonly string[]): Kind {
 
 /** Throws INVALID_ARGUMENTS. */
 export function requireKind(name: string, value: unknown, [what, isOne]: Kind): void {
-  if (isOne(value)) return;
-  throw invalidRequest(`${name} must be ${what}, not ${inWords(value)}`);
+  let words = "an object that cannot be read";
+  let cause: unknown;
+  try {
+    if (isOne(value)) return;
+    words = inWords(value);
+  } catch (error) {
+    // A getter or a proxy that throws.
+    cause = error;
+  }
+  throw invalidRequest(`${name} must be ${what}, not ${words}`, cause);
 }
 
 /** Checks each key that has a value. Keys that are not in `kinds` may have any. Throws INVALID_ARGUMENTS. */
@@ -84,8 +92,17 @@ export function requireKinds<Given extends object>(
 ): void {
   for (const key in kinds) {
     const kind = kinds[key];
-    const value = given[key];
+    const value = readGiven(nameOf(key), () => given[key]);
     if (kind !== undefined && value !== undefined) requireKind(nameOf(key), value, kind);
+  }
+}
+
+/** Runs what reads an object that a program has given, whose getters may throw. Then it throws INVALID_ARGUMENTS. */
+export function readGiven<Result>(name: string, reading: () => Result): Result {
+  try {
+    return reading();
+  } catch (error) {
+    throw error instanceof PlugboardError ? error : invalidRequest(`${name} cannot be read`, error);
   }
 }
 

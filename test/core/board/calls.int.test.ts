@@ -24,6 +24,25 @@ function toldBy(outcome: Parameters<typeof textOf>[0]): JsonObject & { _meta?: J
   return JSON.parse(textOf(outcome)) as JsonObject;
 }
 
+it("arguments that cannot be read are the caller's fault, and not the server's", async () => {
+  const board = await openWith({ servers: { one: faithful("legacy") } });
+  const args = Object.defineProperty({}, "x", {
+    enumerable: true,
+    get: () => {
+      throw new TypeError("no x");
+    },
+  });
+  for (const given of [args, { inside: args }]) {
+    expect((await board.call("one/told", given)).failure).toMatchObject({
+      code: "INVALID_ARGUMENTS",
+      message: expect.stringContaining(
+        "the arguments cannot be read: no x; the tool was not called",
+      ),
+    });
+  }
+  await board.close();
+});
+
 describe("who calls", () => {
   it("is on record, and in the question whether the call may be made", async () => {
     const stateDir = temporaryDirectory();

@@ -191,7 +191,7 @@ export function asksFirst(
 /** Throws INVALID_ARGUMENTS. */
 export function requireListing(server: string | undefined, options: ListOptions): void {
   if (server !== undefined) requireKind("the name of the server", server, TEXT);
-  requireOptions(options, { wait: FLAG });
+  requireOptions<ListOptions & { signal?: AbortSignal }>(options, { wait: FLAG, signal: SIGNAL });
 }
 
 /** Throws INVALID_ARGUMENTS. */

@@ -4,6 +4,7 @@ import type { AgentConfig } from "../../types/agent-config.ts";
 import type { ReloadReport } from "../../types/board.ts";
 import type { SessionOptions } from "../../types/board-options.ts";
 import { boardClosed } from "../../types/errors.ts";
+import { readGiven } from "../../types/kinds.ts";
 import type { BoardCore } from "../core.ts";
 import type { HostTools } from "../native-tools.ts";
 import type { SessionLayer } from "./session-layer.ts";
@@ -60,7 +61,8 @@ export class OpenSessions<Session extends FollowingBoard> {
     // Loaded with the first session: boards without sessions start faster.
     const { SessionLayer: Layer } = await import("./session-layer.ts");
     if (this.#isClosed) throw boardClosed();
-    const session = this.#make(new Layer(options, this.#base), () => {
+    const layer = readGiven("options", () => new Layer(options, this.#base));
+    const session = this.#make(layer, () => {
       this.#open.delete(session);
       this.#ready.delete(session);
     });

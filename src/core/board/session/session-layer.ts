@@ -20,18 +20,19 @@ import { isJsonObject } from "../../types/json.ts";
 import {
   FLAG,
   FUNCTION,
-  type Kind,
-  type Kinds,
   LIST,
   NUMBER,
   OBJECT,
   objectWith,
+  readGiven,
   requireKind,
   requireKinds,
   ROOTS,
   TEXT,
   TEXTS,
   TIME,
+  type Kind,
+  type Kinds,
 } from "../../types/kinds.ts";
 import { loggerWith } from "../../types/logger.ts";
 import type { SessionServerConfig } from "../../types/server-config.ts";
@@ -179,7 +180,8 @@ export class SessionLayer {
     { session }: AgentConfig,
   ): ReturnType<typeof parseSessionServers> {
     const { cwd, sendMcpMessage } = this.#given;
-    return parseSessionServers(servers, session, cwd, sendMcpMessage !== undefined);
+    const takesAcp = sendMcpMessage !== undefined;
+    return readGiven("servers", () => parseSessionServers(servers, session, cwd, takesAcp));
   }
 
   #matched(definitions: readonly ServerDefinition[], agent: AgentConfig): ServerDefinition[] {

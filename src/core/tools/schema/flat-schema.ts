@@ -107,6 +107,8 @@ function mergeSchema(flat: FlatSchema, source: KeywordSource): void {
   const { place } = flat;
   for (const [keyword, value] of Object.entries(schema)) {
     if (keyword === "$ref" || keyword === "allOf" || IGNORED.has(keyword)) continue;
+    // As JSON leaves it out.
+    if (value === undefined) continue;
     if (!context.budget.spend(cost(keyword, value))) return;
     if (DESCRIBED.has(keyword)) {
       flat.described.push(inWords(keyword, value));

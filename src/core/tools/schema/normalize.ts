@@ -6,7 +6,7 @@
 
 import { PlugboardError } from "../../types/errors.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { requireKind, TEXT } from "../../types/kinds.ts";
+import { readGiven, requireKind, TEXT } from "../../types/kinds.ts";
 import {
   ConversionBudget,
   type SchemaConversion,
@@ -17,7 +17,7 @@ import { convert, describeRequiredChoices } from "./convert.ts";
 import { type ProviderSchema, toProviderSchema } from "./converted.ts";
 import { decode } from "./decode.ts";
 import { flatten } from "./flat-schema.ts";
-import { rulesOf, type SchemaProvider } from "./provider-rules.ts";
+import { type Rules, rulesOf, type SchemaProvider } from "./provider-rules.ts";
 
 export type { SchemaProvider };
 
@@ -38,6 +38,10 @@ export function normalizeSchema(schema: JsonObject, provider: SchemaProvider): N
   requireKind("the provider", provider, TEXT);
   const rules = rulesOf(provider);
   if (rules === undefined) throw unsupported(`there are no rules for provider '${provider}'`);
+  return readGiven("the schema", () => normalized(schema, rules));
+}
+
+function normalized(schema: JsonObject, rules: Rules): NormalizedSchema {
   if (!isJsonObject(schema)) throw unsupported("the schema is not an object");
   checkBounds(schema);
   const context: SchemaConversion = {
