@@ -1,6 +1,6 @@
 // Loads the native tools of the modules that a configuration names in `tools.native`.
 
-import { existsSync } from "node:fs";
+import { stat } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 import { nativeNameProblem } from "../tools/native.ts";
 import type { NativeModule } from "../types/agent-config.ts";
@@ -33,7 +33,10 @@ export async function loadNativeModules(
 }
 
 async function importDefault(module: NativeModule): Promise<unknown> {
-  if (!existsSync(module.path)) throw invalid(module, `there is no such file: ${module.path}`);
+  const file = await stat(module.path).catch(() => undefined);
+  if (file === undefined) throw invalid(module, `there is no such file: ${module.path}`);
+  // Node would read a pipe or a device without end, and nothing could stop it.
+  if (!file.isFile()) throw invalid(module, "is not a file");
   let loaded: { default?: unknown };
   try {
     loaded = (await import(pathToFileURL(module.path).href)) as { default?: unknown };

@@ -37,6 +37,10 @@ export function targetPolicy(
   return { allowInsecure, allowPrivate, allow, isOfSession };
 }
 
+function problemOf(code = "unknown error"): string {
+  return code === "ENOTREGULAR" ? "is not a file" : `cannot be read (${code})`;
+}
+
 async function readTls(files: NonNullable<RemoteTarget["tls"]>): Promise<TlsMaterial> {
   const read = async (path: string | undefined): Promise<string | undefined> => {
     if (!path) return undefined;
@@ -45,7 +49,7 @@ async function readTls(files: NonNullable<RemoteTarget["tls"]>): Promise<TlsMate
     } catch (error) {
       throw new PlugboardError(
         "UNRESOLVED_VALUE",
-        `the file ${path} (tls) cannot be read (${errorCode(error) ?? "unknown error"})`,
+        `the file ${path} (tls) ${problemOf(errorCode(error))}`,
         {
           hint: "correct its path; a relative one is relative to the configuration file",
           cause: error,

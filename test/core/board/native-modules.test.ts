@@ -1,5 +1,6 @@
 // Native tools from modules that a configuration names.
 
+import { execFileSync } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -49,6 +50,18 @@ describe("a module", () => {
     const tools = await loadNativeModules(await modules(source), { workspaceDir: "/work" });
     expect(tools.map(({ name }) => name)).toEqual(expected);
   });
+
+  it.runIf(process.platform !== "win32")(
+    "is a file, and no pipe that nobody writes to",
+    async () => {
+      const path = join(await directory(), "tools.mjs");
+      execFileSync("mkfifo", [path]);
+      const given = [{ written: "./tools.mjs", path }];
+      await expect(loadNativeModules(given, { workspaceDir: "/work" })).rejects.toMatchObject({
+        message: expect.stringContaining("is not a file"),
+      });
+    },
+  );
 
   it("is told the workspace", async () => {
     const source = `export default ({ workspaceDir }) => ({ ...${TOOL}, description: workspaceDir })`;
