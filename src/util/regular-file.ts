@@ -3,6 +3,7 @@
 
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
+import { hasErrorCode } from "./error-code.ts";
 
 const { O_NONBLOCK, O_RDONLY } = constants;
 
@@ -47,13 +48,26 @@ export function readRegularFileNow(path: string): string {
 
 /** As `readRegularFileNow`, byte for byte. */
 export function readRegularBytesNow(path: string): Buffer {
-  const file = openSync(path, O_RDONLY | O_NONBLOCK);
+  const file = openRegularFileNow(path);
   try {
-    if (!fstatSync(file).isFile()) throw new NotARegularFile(path);
     return readFileSync(file);
   } finally {
     closeSync(file);
   }
+}
+
+/** As `openRegularFile`. Throws if there is something else at the path. */
+export function openRegularFileNow(path: string, flags = O_RDONLY, mode?: number): number {
+  let file: number;
+  try {
+    file = openSync(path, flags | O_NONBLOCK, mode);
+  } catch (error) {
+    // A pipe that nobody reads cannot be opened for writing.
+    throw hasErrorCode(error, "ENXIO") ? new NotARegularFile(path) : error;
+  }
+  if (fstatSync(file).isFile()) return file;
+  closeSync(file);
+  throw new NotARegularFile(path);
 }
 
 class NotARegularFile extends Error {

@@ -3,13 +3,14 @@
 
 import {
   closeSync,
+  constants,
   fstatSync,
   ftruncateSync,
-  openSync,
   readSync,
   renameSync,
   writeSync,
 } from "node:fs";
+import { openRegularFileNow } from "../../util/regular-file.ts";
 import type { Clock } from "../../util/clock.ts";
 
 const MOST_BYTES = 1024 * 1024;
@@ -22,13 +23,14 @@ type Stream = Pick<NodeJS.WritableStream, "write">;
 
 /** Opens the log for a process that is about to be started. */
 export function openLog(path: string): number {
-  return openSync(path, "a", 0o600);
+  const { O_APPEND, O_CREAT, O_WRONLY } = constants;
+  return openRegularFileNow(path, O_APPEND | O_CREAT | O_WRONLY, 0o600);
 }
 
 /** The last lines after the first `before` bytes, without their times. */
 export function readLog(path: string, before: number): string[] {
   try {
-    const file = openSync(path, "r");
+    const file = openRegularFileNow(path);
     try {
       const { size } = fstatSync(file);
       // It may have been rotated in the meantime.

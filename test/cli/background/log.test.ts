@@ -1,7 +1,8 @@
+import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { BackgroundLog, readLog } from "../../../src/cli/background/log.ts";
+import { BackgroundLog, openLog, readLog } from "../../../src/cli/background/log.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { temporaryDirectory } from "../../support/directory.ts";
 
@@ -22,6 +23,13 @@ afterEach(() => {
 });
 
 describe("the log of a gateway in the background", () => {
+  it.runIf(process.platform !== "win32")("is a file, and no pipe that nobody reads", () => {
+    const pipe = join(directory, "pipe");
+    execFileSync("mkfifo", [pipe]);
+    expect(() => openLog(pipe)).toThrow("is not a regular file");
+    expect(readLog(pipe, 0)).toEqual([]);
+  });
+
   it("has a time before each line, and only its owner can read it", () => {
     log.write("one\ntwo");
     log.write(" goes on\n\n");

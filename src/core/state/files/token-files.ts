@@ -77,8 +77,11 @@ export class TokenFiles implements TokenStore {
       } catch (error) {
         if (!hasErrorCode(error, "EEXIST")) throw error;
       }
-      const kept = (await readRegularFile(file)).trim();
-      if (isTokenText(kept)) return kept;
+      const kept = await readRegularFile(file).catch((error: unknown) => {
+        if (hasErrorCode(error, "ENOTREGULAR")) return "";
+        throw error;
+      });
+      if (isTokenText(kept.trim())) return kept.trim();
       throw new PlugboardError("CONFIG_INVALID", `${file} does not hold a token`, {
         hint: "remove the file; the gateway then makes a new token when it starts",
       });

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -55,6 +56,15 @@ describe("the default token", () => {
       hint: expect.stringContaining("remove the file"),
     });
     expect(open().find("secret")).toBeUndefined();
+  });
+
+  it.runIf(process.platform !== "win32")("is refused where there is a pipe", async () => {
+    await mkdir(join(stateDir, "gateway"), { recursive: true });
+    execFileSync("mkfifo", [inGateway("token")]);
+    await expect(open(systemClock).ensureDefault()).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      message: `${inGateway("token")} does not hold a token`,
+    });
   });
 
   it("keeps its id when a new one replaces it, so that sessions go on", async () => {
