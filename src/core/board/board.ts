@@ -393,15 +393,44 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
     supervisor: (name: string): ServerSupervisor => this.#core.servers.named(name).supervisor,
     /**
      * Another gateway has seen a server's lists change. Lists the servers at URLs again, which both gateways use; each
-     * gateway runs its own programs.
+     * gateway runs its own programs. `listed` settles when the server has answered.
      */
-    listAgain: async (): Promise<void> => {
-      const remote = this.#core.servers
+    listAgain: (): { server: string; listed: Promise<unknown> }[] =>
+      this.#core.servers
         .own()
         .filter(({ definition }) => isRemote(definition.target))
-        .filter(({ supervisor: { state } }) => state.kind === "ready" || state.kind === "idle");
-      for (const { name } of remote) this.#core.listContentAgain(name);
-      await Promise.all(remote.map(({ supervisor }) => supervisor.refresh()));
+        .filter(({ supervisor: { state } }) => state.kind === "ready" || state.kind === "idle")
+        .map(({ name, supervisor }) => ({
+          server: name,
+          listed: Promise.allSettled([supervisor.refresh(), this.#core.listContentAgain(name)]),
+        })),
+    /** Hears when a server's lists have changed here, and when it says itself that they have. */
+    onLists: (listener: (server: string, how: "changed" | "said") => void): (() => void) => {
+      const { servers } = this.#core;
+      let isOver = false;
+      const listen = (entry: ServerEntry): void => {
+        const { live } = entry.supervisor;
+        const said = (): void => {
+          if (!isOver) listener(entry.name, "said");
+        };
+        live?.onToolsChanged?.(said);
+        live?.content.onChange(({ kind }) => kind !== "updated" && said());
+      };
+      for (const entry of servers.own()) listen(entry);
+      const changed = ({ server }: { server: string }): void => listener(server, "changed");
+      const off = [
+        servers.events.on("state", ({ entry, state }) => state.kind === "ready" && listen(entry)),
+        servers.events.on("tools", (event) => {
+          const { added, removed, changed: others } = event;
+          if (added.length + removed.length + others.length > 0) changed(event);
+        }),
+        this.on("prompts", changed),
+        this.on("resources", (event) => event.change === "list" && changed(event)),
+      ];
+      return () => {
+        isOver = true;
+        for (const each of off) each();
+      };
     },
     redactor: (): Pick<Redactor, "text" | "beginning"> => this.#core.redactor,
     /** The host's own tools, those of configured modules among them. */

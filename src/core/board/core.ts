@@ -476,8 +476,8 @@ export class BoardCore {
   }
 
   /** The server's resources and prompts may have changed. */
-  listContentAgain(server: string): void {
-    this.#content.caches.of(server).listAgain();
+  listContentAgain(server: string): Promise<void> {
+    return this.#content.caches.of(server).listAgain();
   }
 
   /** In the order of the configuration; a session's own servers come last, as with tools. */

@@ -9,8 +9,9 @@ import type { ServerLogMessage } from "./server-log.ts";
 import type { ServerState } from "./server-state.ts";
 import type { ServerStatus } from "./server-status.ts";
 
-/** What a board asks of a server while it is up. */
-export type LiveServer = Pick<Connection, "identity" | "content" | "callTool">;
+/** What a board asks of a server while it is up. What only whoever runs it hears is absent elsewhere. */
+export type LiveServer = Pick<Connection, "identity" | "content" | "callTool"> &
+  Partial<Pick<Connection, "onToolsChanged">>;
 
 /** Starts, watches, restarts and stops one server, or speaks for whoever does. */
 export interface ServerSupervisor {

@@ -11,6 +11,7 @@ import {
 } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { z } from "zod";
 import { gatewaySettings } from "../../../src/core/config/gateway.ts";
@@ -325,6 +326,32 @@ describe.skipIf(missing !== undefined)(`gateways on two machines${why}`, () => {
     }, SOON);
     expect(await toolsOf(one)).toContain("docs__second");
     expect(await toolsOf(two)).toContain("docs__second");
+  });
+
+  it("what changes at one is told while they ask a slow server for what another has told", async () => {
+    const [slow, quick] = [await startRemote(), await startRemote()];
+    const { one, two } = await openPair({ slow: { url: slow.url }, quick: { url: quick.url } });
+    await vi.waitFor(async () => {
+      for (const each of [one, two]) {
+        expect(await toolsOf(each)).toEqual(["slow__first", "quick__first"]);
+      }
+    }, SOON);
+    // Each has told the other of what it found when it began.
+    for (let lists = -1; lists !== slow.lists + quick.lists; await delay(500)) {
+      lists = slow.lists + quick.lists;
+    }
+    const before = quick.lists;
+    slow.rename("second");
+    slow.holdAfter(1);
+    await slow.tellOne();
+    await vi.waitFor(() => expect(slow.held.length).toBe(2), SOON);
+    await vi.waitFor(() => expect(quick.lists).toBeGreaterThanOrEqual(before + 2), SOON);
+    quick.rename("second");
+    await quick.tellOne();
+    await vi.waitFor(async () => {
+      for (const each of [one, two]) expect(await toolsOf(each)).toContain("quick__second");
+    }, SOON);
+    for (const answerNow of slow.held) answerNow();
   });
 
   it("gateways with different configurations are named, and the page of one is that of all", async () => {
@@ -721,6 +748,9 @@ describe.skipIf(missing !== undefined)(`gateways on two machines${why}`, () => {
   /** An MCP server over HTTP whose one tool can be renamed, and which tells only the first who listens. */
   async function startRemote() {
     let tool = "first";
+    let lists = 0;
+    let holdsAfter = Infinity;
+    const held: (() => void)[] = [];
     const streams: ServerResponse[] = [];
     const answer = (asked: JsonRpc): object | undefined => {
       if (asked["method"] === "initialize") {
@@ -744,9 +774,13 @@ describe.skipIf(missing !== undefined)(`gateways on two machines${why}`, () => {
         const message = text === "" ? {} : (JSON.parse(text) as JsonRpc);
         if (message["id"] === undefined) return void reply.writeHead(202).end();
         const body = { jsonrpc: "2.0", id: message["id"], result: answer(message) };
-        reply
-          .writeHead(200, { "content-type": "application/json", "mcp-session-id": "s" })
-          .end(JSON.stringify(body));
+        const send = (): void =>
+          void reply
+            .writeHead(200, { "content-type": "application/json", "mcp-session-id": "s" })
+            .end(JSON.stringify(body));
+        if (message["method"] === "tools/list") lists += 1;
+        if (message["method"] === "tools/list" && lists > holdsAfter) held.push(send);
+        else send();
       });
     });
     await once(server.listen(0, "127.0.0.1"), "listening");
@@ -757,6 +791,13 @@ describe.skipIf(missing !== undefined)(`gateways on two machines${why}`, () => {
     return {
       url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
       rename: (name: string) => (tool = name),
+      /** How often it was asked for its tools. */
+      get lists(): number {
+        return lists;
+      },
+      /** Answers that it holds back: to whoever asks for its tools after so many more lists. */
+      held,
+      holdAfter: (more: number) => (holdsAfter = lists + more),
       tellOne: async () => {
         await vi.waitFor(() => expect(streams.length).toBeGreaterThan(0), SOON);
         const notification = { jsonrpc: "2.0", method: "notifications/tools/list_changed" };

@@ -73,6 +73,11 @@ export class CachedList<List> {
     this.#relist.changed();
   }
 
+  /** Asks again now. Never rejects. */
+  listAgain(): Promise<void> {
+    return this.#relist.now();
+  }
+
   cancel(): void {
     this.#relist.cancel();
   }

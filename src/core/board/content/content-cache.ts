@@ -276,10 +276,10 @@ export class ContentCache {
     return true;
   }
 
-  /** Another gateway has seen that the lists of a server are others. */
-  listAgain(): void {
-    if (this.resources.known !== undefined) this.resources.changed();
-    if (this.prompts.known !== undefined) this.prompts.changed();
+  /** Another gateway has seen that the lists of a server are others. Resolves when those that are known were listed again. */
+  async listAgain(): Promise<void> {
+    const known = [this.resources, this.prompts].filter((each) => each.known !== undefined);
+    await Promise.all(known.map((each) => each.listAgain()));
   }
 
   #onChange(change: ContentChange): void {

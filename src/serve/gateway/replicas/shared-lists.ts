@@ -4,16 +4,20 @@
 import { serversOf } from "../../../core/board/board.ts";
 import type { Board } from "../../../core/types/board.ts";
 import type { Invalidation } from "../../../core/types/shared-state.ts";
-import { type Clock, type Timer, within } from "../../../util/clock.ts";
+import type { Clock, Timer } from "../../../util/clock.ts";
 
-/**
- * A change that this gateway finds because another one has reported it is not reported again: otherwise a server that gives
- * another list every time would keep the gateways busy with each other. Tools are listed at once, unless a server is slow;
- * resources and prompts within this time.
- */
-const FOLLOWS_MS = 2000;
 /** Lists change in bursts: the first change is told at once, and those within this time after it together. */
 const GATHER_MS = 20;
+
+/** How it stands with the lists of one server. */
+interface Lists {
+  /** How often they are being asked for because another gateway has told of a change. */
+  asked: number;
+  /** They were others when they were asked for because of that. */
+  isFound: boolean;
+  /** The server has said that they are others. */
+  isSaid: boolean;
+}
 
 export interface SharedListsOptions {
   changes: Invalidation;
@@ -22,32 +26,27 @@ export interface SharedListsOptions {
 
 export class SharedLists {
   readonly #options: SharedListsOptions;
-  readonly #boards = new Set<Board>();
+  readonly #boards = new Map<Board, Map<string, Lists>>();
   readonly #off: () => void;
-  /** How many lists of tools, and of resources and prompts, follow from a message. */
-  #listing = 0;
-  #following = 0;
   /** While it is set, changes are gathered. */
   #telling: Timer | undefined;
   #isDue = false;
 
   constructor(options: SharedListsOptions) {
     this.#options = options;
-    this.#off = options.changes.subscribe("lists", () => void this.#listAgain());
+    this.#off = options.changes.subscribe("lists", () => this.#listAgain());
   }
 
   /** Returns a function that ends it. */
   watch(board: Board): () => void {
-    this.#boards.add(board);
-    const off = [
-      board.on("tools", () => this.#changed(this.#listing)),
-      board.on("appTools", () => this.#changed(this.#listing)),
-      board.on("prompts", () => this.#changed(this.#following)),
-      board.on("resources", ({ change }) => change === "list" && this.#changed(this.#following)),
-    ];
+    const servers = new Map<string, Lists>();
+    this.#boards.set(board, servers);
+    const off = serversOf(board).onLists((server, how) => {
+      if (isToBeTold(listsOf(servers, server), how)) this.#tell();
+    });
     return () => {
       this.#boards.delete(board);
-      for (const each of off) each();
+      off();
     };
   }
 
@@ -57,9 +56,8 @@ export class SharedLists {
     this.#boards.clear();
   }
 
-  #changed(caused: number): void {
+  #tell(): void {
     const { changes, clock } = this.#options;
-    if (caused > 0) return;
     if (this.#telling !== undefined) {
       this.#isDue = true;
       return;
@@ -69,19 +67,40 @@ export class SharedLists {
       this.#telling = undefined;
       if (!this.#isDue) return;
       this.#isDue = false;
-      this.#changed(0);
+      this.#tell();
     });
   }
 
-  async #listAgain(): Promise<void> {
-    this.#listing += 1;
-    this.#following += 1;
-    const listed = [...this.#boards].map((board) => serversOf(board).listAgain());
-    // Changes of other servers are not told meanwhile, so a slow server must not keep them back for longer.
-    await within(this.#options.clock, FOLLOWS_MS, Promise.allSettled(listed));
-    this.#listing -= 1;
-    this.#options.clock.later(FOLLOWS_MS, () => {
-      this.#following -= 1;
-    });
+  #listAgain(): void {
+    for (const [board, servers] of this.#boards) {
+      for (const { server, listed } of serversOf(board).listAgain()) {
+        const lists = listsOf(servers, server);
+        lists.asked += 1;
+        void listed.finally(() => {
+          lists.asked -= 1;
+        });
+      }
+    }
   }
+}
+
+/**
+ * What is found because another gateway has told of it is not told again: a server that gives another list every time would
+ * keep the gateways busy with each other. It may be newer than what the others have found, though, and then the server says
+ * so itself, to one of the gateways. That is told once for each time that it says so, whichever of the two comes first.
+ */
+function isToBeTold(lists: Lists, how: "changed" | "said"): boolean {
+  if (how === "said") lists.isSaid = true;
+  else if (lists.asked > 0) lists.isFound = true;
+  const isOwn = how === "changed" && lists.asked === 0;
+  if (!isOwn && !(lists.isSaid && lists.isFound)) return false;
+  lists.isSaid = false;
+  lists.isFound = false;
+  return true;
+}
+
+function listsOf(servers: Map<string, Lists>, server: string): Lists {
+  const known = servers.get(server) ?? { asked: 0, isFound: false, isSaid: false };
+  servers.set(server, known);
+  return known;
 }
