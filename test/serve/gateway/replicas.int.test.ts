@@ -7,6 +7,7 @@ import {
   createServer,
   type IncomingHttpHeaders,
   type IncomingMessage,
+  request as sendRequest,
   type ServerResponse,
 } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -585,6 +586,20 @@ describe.skipIf(missing !== undefined)(`gateways on two machines${why}`, () => {
     expect(sent[0]?.bytes.equals(bytes)).toBe(true);
     await vi.waitFor(() => expect(readdirSync(passed)).toEqual([]), SOON);
 
+    // Each is a copy on the disk of whoever passes it on, so there is one at a time.
+    const slow = sendRequest(new URL("/ui/api/add/upload", two.url), {
+      method: "POST",
+      headers: { ...pageHeaders(visit, home), origin: PUBLIC, [FILE_NAME_HEADER]: "slow.mcpb" },
+    });
+    slow.on("error", () => {});
+    slow.write(bytes);
+    await vi.waitFor(() => expect(readdirSync(passed)).toHaveLength(1), SOON);
+    expect((await askPage(two, "add/upload", bytes, named)).status).toBe(429);
+    slow.destroy();
+    await vi.waitFor(() => expect(readdirSync(passed)).toEqual([]), SOON);
+    expect((await askPage(two, "add/upload", bytes, named)).status).toBe(200);
+    expect(sent).toHaveLength(2);
+
     // A viewer is one there, too.
     const viewer = await visitPage(link("viewer"), two);
     const cut = await snapshotOf(two, viewer, home);
@@ -597,7 +612,7 @@ describe.skipIf(missing !== undefined)(`gateways on two machines${why}`, () => {
     ] as const) {
       expect((await askPage(two, name, body, { visit: viewer, home })).status, name).toBe(403);
     }
-    expect(sent).toHaveLength(1);
+    expect(sent).toHaveLength(2);
 
     // It is gone: nothing is done elsewhere in its place, and the page goes on at the other.
     const unconfirmed = await askPage(two, "changes/preview", TRUST, through);

@@ -116,6 +116,7 @@ export interface PageOptions {
 export class Page {
   readonly #options: PageOptions;
   readonly #publicOrigin: string | undefined;
+  #isPassingFile = false;
 
   constructor(options: PageOptions) {
     this.#options = options;
@@ -239,6 +240,26 @@ export class Page {
     visitor: Visitor,
   ): Promise<void> {
     if (visitor.role !== "owner") throw notForViewers();
+    // Whoever sends on has a copy of each, as large as the file: one at a time, as where it goes to.
+    if (this.#isPassingFile) {
+      throw new PlugboardError("RATE_LIMITED", "another file is on its way already", {
+        hint: "try again when it is there",
+      });
+    }
+    this.#isPassingFile = true;
+    try {
+      await this.#passOneFile(home, request, reply, visitor);
+    } finally {
+      this.#isPassingFile = false;
+    }
+  }
+
+  async #passOneFile(
+    home: string,
+    request: IncomingMessage,
+    reply: ServerResponse,
+    visitor: Visitor,
+  ): Promise<void> {
     const directory = await this.#newPassedDirectory();
     try {
       const file = join(directory, "file");
