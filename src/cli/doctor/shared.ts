@@ -29,6 +29,7 @@ export const sharedGroup: CheckGroup = {
     let state: SharedState | undefined;
     try {
       state = await openGatewayState(live, gateway, quiet, false);
+      await state.checkKeys?.();
       return [
         ...(await engineFindings(state, quiet.clock)),
         ...(shared.keys.length > 0 ? [] : [withoutKeys()]),

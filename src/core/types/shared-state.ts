@@ -24,6 +24,8 @@ export interface SharedState extends BoardState {
   openSealKeys(options: SealKeysOptions): Promise<SealKeyRing>;
   /** Absent where nothing can be away: with files. */
   health?: () => StateHealth;
+  /** Rejects with CONFIG_INVALID if a gateway could not open what is stored, and so not start. Absent with files. */
+  checkKeys?(): Promise<void>;
   /** The gateways that share this state. Absent where they cannot know of each other: with files. */
   replicas?: Replicas;
   /** Resolves when everything is written. Never rejects. */

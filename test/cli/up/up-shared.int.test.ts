@@ -128,6 +128,16 @@ describe.skipIf(missing !== undefined)(`gateways on two machines${why}`, () => {
     const checks = findings.map(({ check }: { check: string }) => check);
     expect(checks).not.toContain("shared-configuration");
     expect(checks).toContain("shared-replica-url");
+    // A gateway with another key would not start.
+    const otherKey = { env: { ...on("third").env, FLEET_KEY: "o".repeat(32) } };
+    const examined = await scratch.run(["doctor", "--json"], otherKey);
+    expect(JSON.parse(examined.stdout).findings).toContainEqual(
+      expect.objectContaining({
+        check: "shared-state",
+        level: "broken",
+        message: expect.stringContaining("cannot be opened with gateway.shared.keys"),
+      }),
+    );
     const status = await scratch.run(["--json"], on("one"));
     expect(JSON.parse(status.stdout).gateway.fleet).toMatchObject({
       replicas: [{ isOwn: true }, {}],

@@ -113,6 +113,10 @@ async function openStores(
     pending: new WaitingRows(postgres, id, clock),
     openSealKeys: (given) =>
       SealKeyRows.open({ ...given, postgres, revisions, values, clock, random }),
+    checkKeys: async () => {
+      await SealKeyRows.check(postgres, values);
+      await tokens.checkDefault();
+    },
     health: () => ({
       replicas: revisions.count,
       engines: ["postgres", ...(valkey === undefined ? [] : ["valkey"])],

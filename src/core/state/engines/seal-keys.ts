@@ -19,6 +19,7 @@ import type { Revisions } from "./revisions.ts";
 import type { SealedValues } from "./sealed-values.ts";
 
 const PLACE = "seal key";
+const STORED = "select id, sealed from plugboard_seal_keys";
 const KNOWN_BY_ALL = 60_000;
 
 export interface SealKeyRowsOptions extends SealKeysOptions {
@@ -40,6 +41,11 @@ export class SealKeyRows implements SealKeyRing {
     this.#keys = keys;
     this.#unsubscribe = options.revisions.subscribe("seal keys", () => this.#renew());
     this.#lookLater();
+  }
+
+  /** Rejects with CONFIG_INVALID if what is stored cannot be opened. */
+  static async check(postgres: Postgres, values: SealedValues): Promise<void> {
+    keysIn(await postgres.query(STORED), values);
   }
 
   static async open(options: SealKeyRowsOptions): Promise<SealKeyRows> {
@@ -85,11 +91,11 @@ export class SealKeyRows implements SealKeyRing {
 /** The keys that are stored, with a new one if the newest is too old. Of several replicas, one makes it. */
 async function renewedKeys(options: SealKeyRowsOptions): Promise<StoredKeys> {
   const { postgres, revisions, values, clock } = options;
-  const stored = keysIn(await postgres.query("select id, sealed from plugboard_seal_keys"), values);
+  const stored = keysIn(await postgres.query(STORED), values);
   if (stored !== undefined && !isKeyDue(stored, clock)) return stored;
   const keys = await postgres.transaction(async (client) => {
     await client.query("lock table plugboard_seal_keys in exclusive mode");
-    const { rows } = await client.query("select id, sealed from plugboard_seal_keys");
+    const { rows } = await client.query(STORED);
     const old = keysIn(rows, values);
     if (old !== undefined && !isKeyDue(old, clock)) return old;
     const made = withNewKey(old ?? [], options);

@@ -64,7 +64,7 @@ export class TokenRows implements TokenStore {
   }
 
   async ensureDefault(): Promise<string> {
-    const { postgres, revisions, values, random, clock } = this.#options;
+    const { revisions, values, random, clock } = this.#options;
     const made = newTokenText(random);
     const token: StoredToken = {
       id: DEFAULT_TOKEN,
@@ -73,12 +73,7 @@ export class TokenRows implements TokenStore {
       hash: tokenHash(made),
     };
     await this.#insert(token, values.seal(made, PLACE));
-    const stored = async (): Promise<string> => {
-      const [row] = await postgres.query("select sealed from plugboard_tokens where id = $1", [
-        DEFAULT_TOKEN,
-      ]);
-      return String(row?.["sealed"] ?? "");
-    };
+    const stored = async (): Promise<string> => (await this.#sealedDefault()) ?? "";
     let sealed = await stored();
     if (values.open(sealed, PLACE) === undefined) {
       const replace = `update plugboard_tokens set hash = $1, sealed = $2
@@ -91,6 +86,12 @@ export class TokenRows implements TokenStore {
     await this.#writeDefault(text);
     await revisions.look();
     return text;
+  }
+
+  /** Rejects with CONFIG_INVALID if there is a default token that cannot be opened. */
+  async checkDefault(): Promise<void> {
+    const sealed = await this.#sealedDefault();
+    if (sealed !== undefined) this.#options.values.open(sealed, PLACE);
   }
 
   async list(): Promise<GatewayToken[]> {
@@ -125,6 +126,14 @@ export class TokenRows implements TokenStore {
   /** A token may have been revoked meanwhile. */
   get #isStale(): boolean {
     return this.#options.revisions.age > this.#options.maxStale;
+  }
+
+  async #sealedDefault(): Promise<string | undefined> {
+    const [row] = await this.#options.postgres.query(
+      "select sealed from plugboard_tokens where id = $1",
+      [DEFAULT_TOKEN],
+    );
+    return row === undefined ? undefined : String(row["sealed"]);
   }
 
   async #insert(token: StoredToken, sealed?: string): Promise<boolean> {

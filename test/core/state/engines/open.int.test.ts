@@ -412,7 +412,9 @@ describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}
     const rotated = await open({ ...settings, keys: next });
     expect(await rotated.grants.read("grant", "k")).toEqual(GRANT);
     expect(await rotated.tokens.ensureDefault()).toBe(token);
+    await rotated.checkKeys?.();
     const without = await open({ ...settings, keys: next.slice(0, 1) });
+    await expect(without.checkKeys?.()).rejects.toThrow("cannot be opened");
     await expect(without.grants.read("grant", "k")).rejects.toThrow(
       "cannot be opened with gateway.shared.keys",
     );
