@@ -2,8 +2,7 @@
 // version of Plugboard before it, so that replicas can be replaced one after the other.
 
 import { PlugboardError } from "../../types/errors.ts";
-import { hasErrorCode } from "../../../util/error-code.ts";
-import type { Postgres } from "./postgres.ts";
+import { isRefused, type Postgres } from "./postgres.ts";
 
 /** Any number that nothing else in the database uses for a lock. */
 const LOCK = 758_401;
@@ -64,7 +63,7 @@ export async function migrate(postgres: Postgres): Promise<void> {
       }
     });
   } catch (error) {
-    if (!hasErrorCode(error, "42501")) throw error;
+    if (!isRefused(error)) throw error;
     throw new PlugboardError(
       "CONFIG_INVALID",
       `the tables in PostgreSQL at ${postgres.where} are missing or old, and this user may not make them`,

@@ -129,6 +129,14 @@ async function openStores(
                 message: `PostgreSQL at ${postgres.where} cannot be reached: ${postgres.away}`,
               },
             ]),
+        ...(revisions.refusal === undefined
+          ? []
+          : [
+              {
+                engine: "postgres",
+                message: `what other gateways change is not heard here: ${revisions.refusal}`,
+              },
+            ]),
         ...(audit.refusal === undefined
           ? []
           : [

@@ -167,10 +167,19 @@ export class Postgres {
       this.#away = undefined;
       return result;
     } catch (error) {
+      if (isRefused(error)) throw this.#refused(error);
       if (!isUnreachable(error)) throw error;
       this.#away = oneLine(errorMessage(error), 200) || "no answer";
       throw this.#unreachable(this.#away, error);
     }
+  }
+
+  #refused(cause: unknown): PlugboardError {
+    const why = oneLine(errorMessage(cause), 200);
+    return new PlugboardError("CONFIG_INVALID", `PostgreSQL at ${this.where} refuses: ${why}`, {
+      hint: "give the user of gateway.shared.postgres the rights that docs/fleet.md names, on all tables of Plugboard",
+      cause,
+    });
   }
 
   #unreachable(why: string, cause?: unknown): PlugboardError {
@@ -209,12 +218,20 @@ function addressIn({ url }: PostgresSettings): Address {
   };
 }
 
+/** This user lacks a right, or a table is not there, or not for this user. */
+const REFUSED = ["42501", "42P01"];
 /**
- * Answers of the engine that mean the same as none: it starts, stops, has no room, has become the copy of another, does not
- * let this user in, or has no such database.
+ * Answers of the engine that mean the same as none: it starts, stops, takes too long, has no room, has become the copy of another,
+ * does not let this user in, or has no such database.
  */
-const NO_SERVICE = /^(?:08|28|53|57P0)|^(?:25006|3D000)$/;
+const NO_SERVICE = /^(?:08|28|53|57P0)|^(?:25006|3D000|57014)$/;
 const SQLSTATE = /^[0-9A-Z]{5}$/;
+
+/** Also of what `Postgres` makes of it. */
+export function isRefused(error: unknown): boolean {
+  const answer = error instanceof PlugboardError ? error.cause : error;
+  return hasErrorCode(answer, ...REFUSED);
+}
 
 function isUnreachable(error: unknown): boolean {
   if (error instanceof PlugboardError) return false;

@@ -7,7 +7,9 @@ import { isDeepStrictEqual } from "node:util";
 import { isJsonObject, tryParseJson } from "../../types/json.ts";
 import type { Invalidation, Replica, Replicas, Topic } from "../../types/shared-state.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
-import { notification, type Postgres, type Row } from "./postgres.ts";
+import { errorMessage } from "../../../util/error-message.ts";
+import { oneLine } from "../../../util/text.ts";
+import { isAway, notification, type Postgres, type Row } from "./postgres.ts";
 
 /** The topics of the port, and those that only the stores in this folder listen to. */
 export type EngineTopic = Topic | "tokens" | "sessions" | "seal keys";
@@ -64,6 +66,7 @@ export class Revisions implements Invalidation, Replicas {
   #beating: Promise<void> | undefined;
   #timer: Timer | undefined;
   #isClosed = false;
+  #refusal: string | undefined;
 
   constructor(options: RevisionsOptions) {
     this.#options = options;
@@ -101,6 +104,11 @@ export class Revisions implements Invalidation, Replicas {
     return this.#options.clock.monotonic() - this.#lastBeat;
   }
 
+  /** Why PostgreSQL does not take the beats although it can be reached, while it does not. */
+  get refusal(): string | undefined {
+    return this.#refusal;
+  }
+
   /** The first beat. Rejects if PostgreSQL cannot be reached. */
   async start(): Promise<void> {
     const { postgres } = this.#options;
@@ -119,7 +127,14 @@ export class Revisions implements Invalidation, Replicas {
   async look(): Promise<void> {
     if (this.#own === undefined || this.#isClosed) return;
     this.#beating ??= this.#beat()
-      .catch(() => {})
+      .then(
+        () => {
+          this.#refusal = undefined;
+        },
+        (error: unknown) => {
+          this.#refusal = isAway(error) ? undefined : oneLine(errorMessage(error), 200);
+        },
+      )
       .finally(() => {
         this.#beating = undefined;
       });

@@ -468,6 +468,36 @@ describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}
     await expect(open(settings)).rejects.toThrow("a later version of Plugboard");
   });
 
+  it("says so where a right is missing, also of one that was taken away", async () => {
+    const settings = await engines.newSettings();
+    await open(settings);
+    engines.sql(
+      settings,
+      `drop role if exists partly; create role partly login;
+        grant select on all tables in schema public to partly`,
+    );
+    const url = settings.postgres.url.replace("plugboard@", "partly@");
+    const partly = { ...settings, postgres: { url } };
+    const refused = {
+      code: "CONFIG_INVALID",
+      message: expect.stringMatching(/^PostgreSQL at .* refuses: permission denied for table/),
+      hint: expect.stringContaining("docs/fleet.md"),
+    };
+    await expect(open(partly)).rejects.toMatchObject(refused);
+    const command = await open(partly, { isReplica: false });
+    await expect(command.tokens.add({ name: "ci" })).rejects.toMatchObject(refused);
+
+    engines.sql(settings, "grant insert, update, delete on all tables in schema public to partly");
+    const state = await open(partly);
+    expect(state.health?.().away).toEqual([]);
+    engines.sql(settings, "revoke update on plugboard_replicas from partly");
+    const away = () => state.health?.().away.map(({ message }) => message);
+    const said = /^what other gateways change is not heard here: .*plugboard_replicas$/;
+    await vi.waitFor(() => expect(away()).toEqual([expect.stringMatching(said)]), SOON);
+    engines.sql(settings, "grant update on plugboard_replicas to partly");
+    await vi.waitFor(() => expect(away()).toEqual([]), SOON);
+  });
+
   it("says what to install, and what cannot be reached", async () => {
     const settings = await engines.newSettings();
     const importOptional = (): Promise<never> =>
