@@ -229,9 +229,11 @@ export class Revisions implements Invalidation, Replicas {
     for (const watcher of this.#watchers) watcher();
   }
 
+  /** Whoever may connect to the database can send one, also without any right to the tables. */
   #onMessage(payload: string): void {
-    const [, topic, revision] = /^(.+) (\d+)$/.exec(payload) ?? [];
-    this.#hear({ topic, revision }).catch(() => {});
+    const [, topic = "", revision] = /^(.+) (\d{1,19})$/.exec(payload) ?? [];
+    // The first beat has told of all topics that there are.
+    if (this.#known.has(topic)) this.#hear({ topic, revision }).catch(() => {});
   }
 
   /** `known` is what was known before the engine was asked: a revision below that has been lost. */

@@ -314,6 +314,30 @@ describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}
     await vi.waitFor(() => expect(one.tokens.find(text)).toBeUndefined(), SOON);
   });
 
+  it("whoever may connect to the database can tell of changes, and of nothing else", async () => {
+    const settings = await engines.newSettings();
+    const one = await open(settings);
+    const { text } = await one.tokens.add({ name: "ci" });
+    await vi.waitFor(() => expect(one.tokens.find(text)).toBeDefined(), SOON);
+    engines.sql(settings, "drop role if exists stranger; create role stranger login");
+    const stranger = { url: settings.postgres.url.replace("plugboard@", "stranger@") };
+    const known = vi.spyOn(Map.prototype, "set");
+    onTestFinished(() => known.mockRestore());
+    engines.sql(
+      { ...settings, postgres: stranger },
+      `select pg_notify('plugboard', 'junk' || n || ' ' || n) from generate_series(1, 100) n;
+        select pg_notify('plugboard', payload) from unnest(array['', ' ', 'tokens', 'tokens x', 'tokens -1',
+          'tokens ' || repeat('9', 7000), repeat('x', 7990) || ' 1', 'tokens 9223372036854775807']) payload`,
+    );
+    // What is told of in vain is read, and does not hide what is told of next.
+    await vi.waitFor(() => {
+      expect(known.mock.calls.map(String)).toContain("tokens,9223372036854775807");
+    }, SOON);
+    expect(known.mock.calls.filter(([key]) => String(key).startsWith("junk"))).toEqual([]);
+    await one.tokens.revoke("ci");
+    await vi.waitFor(() => expect(one.tokens.find(text)).toBeUndefined(), SOON);
+  });
+
   it("changes are noticed after a failover that has lost the last ones", async () => {
     const settings = await engines.newSettings();
     const one = await open(settings);
