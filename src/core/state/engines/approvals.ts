@@ -85,12 +85,13 @@ export class WaitingRows implements PendingApprovals {
   }
 
   async list(): Promise<PendingApproval[]> {
-    const now = this.#clock.now();
-    const gone = `expires_at <= $1 or not exists (select 1 from plugboard_replicas r where r.id = replica and ${ALIVE})`;
-    await this.#postgres.query(`delete from plugboard_waiting where ${gone}`, [now]);
+    // By the engine's clock, and not at once: one whose clock is wrong must not take the questions of the others away.
+    const gone = `expires_at < extract(epoch from now()) * 1000 - 86400000
+      or not exists (select 1 from plugboard_replicas r where r.id = replica and ${ALIVE})`;
+    await this.#postgres.query(`delete from plugboard_waiting where ${gone}`);
     const rows = await this.#postgres.query(
       "select question from plugboard_waiting where answer is null and expires_at > $1",
-      [now],
+      [this.#clock.now()],
     );
     const found = rows.map(({ question }) => tryParseJson(String(question))).filter(isQuestion);
     return found.toSorted((a, b) => a.createdAt - b.createdAt);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { AuditLine } from "../../../../src/core/types/audit-entry.ts";
 import type { SharedSettings } from "../../../../src/core/types/gateway-settings.ts";
-import type { SharedState } from "../../../../src/core/types/shared-state.ts";
+import type { PendingApproval, SharedState } from "../../../../src/core/types/shared-state.ts";
 import {
   type EngineStateOptions,
   openEngineState,
@@ -336,6 +336,31 @@ describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}
     expect(known.mock.calls.filter(([key]) => String(key).startsWith("junk"))).toEqual([]);
     await one.tokens.revoke("ci");
     await vi.waitFor(() => expect(one.tokens.find(text)).toBeUndefined(), SOON);
+  });
+
+  it("a question is not taken away by one whose clock is ahead", async () => {
+    const settings = await engines.newSettings();
+    const one = await open(settings);
+    const ahead = { ...systemClock, now: () => Date.now() + 3_600_000 };
+    const two = await open(settings, { clock: ahead });
+    const question = {
+      id: "q1",
+      caller: { id: "token:default", label: "default" },
+      agent: "default",
+      request: {
+        server: "docs",
+        tool: "read",
+        title: "read",
+        arguments: {},
+        hash: "h",
+      } as unknown as PendingApproval["request"],
+      argsHash: "a",
+      createdAt: Date.now(),
+      expiresAt: Date.now() + 600_000,
+    };
+    await one.pending.put(question);
+    await two.pending.list();
+    expect(engines.sql(settings, "select id from plugboard_waiting")).toBe("q1");
   });
 
   it("changes are noticed after a failover that has lost the last ones", async () => {
