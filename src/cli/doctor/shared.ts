@@ -32,6 +32,7 @@ export const sharedGroup: CheckGroup = {
       await state.checkKeys?.();
       return [
         ...(await engineFindings(state, quiet.clock)),
+        ...(await auditFindings(state)),
         ...(shared.keys.length > 0 ? [] : [withoutKeys()]),
         ...(await fleetFindings(state, gateway, live)),
         ...programs,
@@ -88,6 +89,13 @@ async function engineFindings(state: SharedState, clock: Clock): Promise<Finding
       remedy: `check gateway.shared.${engine} in the configuration, and whether it runs`,
     })),
   ];
+}
+
+async function auditFindings({ audit }: SharedState): Promise<Finding[]> {
+  const obstacle = await audit.obstacle();
+  if (obstacle === undefined) return [];
+  const { message, hint } = obstacle;
+  return [{ level: "broken", check: "shared-audit", message, remedy: hint }];
 }
 
 async function fleetFindings(

@@ -36,9 +36,9 @@ export interface SharedState extends BoardState {
 export interface StateHealth {
   /** Gateways that use it now, as far as is known. */
   replicas: number;
-  /** `postgres`, and `valkey` if there is one. */
+  /** `postgres`, `valkey` if there is one, and `audit` for what records calls on this machine. */
   engines: readonly string[];
-  /** Those that cannot be reached, with a sentence about it. Calls go on. */
+  /** Those that cannot be used, with a sentence about it. Calls go on. */
   away: readonly { engine: string; message: string }[];
 }
 

@@ -81,8 +81,18 @@ export class AuditRows implements AuditTrail {
     }
   }
 
-  async obstacle(): Promise<undefined> {
-    return undefined;
+  /** Why lines could not be written on this machine the last time. */
+  get failure(): string | undefined {
+    return this.#spool.failure;
+  }
+
+  async obstacle(): Promise<{ message: string; hint: string } | undefined> {
+    const why = await this.#spool.obstacle();
+    if (why === undefined) return undefined;
+    return {
+      message: `new calls are not recorded on this machine: ${why}`,
+      hint: "make room there, and let the user of the gateway write",
+    };
   }
 
   /** Sends what is left, for a limited time. Never rejects: what stays is sent at the next start. */

@@ -119,7 +119,7 @@ async function openStores(
     },
     health: () => ({
       replicas: revisions.count,
-      engines: ["postgres", ...(valkey === undefined ? [] : ["valkey"])],
+      engines: ["postgres", ...(valkey === undefined ? [] : ["valkey"]), "audit"],
       away: [
         ...(postgres.away === undefined
           ? []
@@ -143,6 +143,14 @@ async function openStores(
               {
                 engine: "postgres",
                 message: `the audit waits on this machine: PostgreSQL at ${postgres.where} does not take it: ${audit.refusal}`,
+              },
+            ]),
+        ...(audit.failure === undefined
+          ? []
+          : [
+              {
+                engine: "audit",
+                message: `calls are not recorded, here and in PostgreSQL: ${audit.failure}`,
               },
             ]),
         ...(valkey?.away === undefined

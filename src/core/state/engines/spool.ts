@@ -3,11 +3,13 @@
 
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
-import { lstat, readdir, rm } from "node:fs/promises";
+import { access, lstat, readdir, rm, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import type { AuditSink } from "../../types/shared-state.ts";
 import { auditIn } from "../files/audit-file.ts";
+import { hasErrorCode } from "../../../util/error-code.ts";
 import { openRegularFile } from "../../../util/regular-file.ts";
+import { reasonOf } from "../../../util/system-problem.ts";
 import { ownerName, ownerState } from "../process-owner.ts";
 import { LONGEST_AUDIT_LINE } from "../audit-lines.ts";
 
@@ -125,6 +127,7 @@ export interface SpoolOptions {
 export class Spool {
   readonly #options: SpoolOptions;
   readonly #own = new Set<SpoolFile>();
+  #failure: string | undefined;
 
   constructor(options: SpoolOptions) {
     this.#options = options;
@@ -132,6 +135,10 @@ export class Spool {
 
   /** `onAppended` is called after every write; `onCrowded` when many files wait. */
   sink(onAppended: () => void, onCrowded: (error: unknown) => void): AuditSink {
+    const onWritten = (error?: unknown): void => {
+      this.#failure = error === undefined ? undefined : reasonOf(error);
+      if (error === undefined) onAppended();
+    };
     return new SpoolSink(() => {
       if (this.#own.size > MOST_FILES) {
         onCrowded(new Error(`PostgreSQL has not taken the last ${this.#own.size} files`));
@@ -140,7 +147,26 @@ export class Spool {
       const file = new SpoolFile(this.#options.directory, `${ownerName()}.${id}${SUFFIX}`, true);
       this.#own.add(file);
       return file;
-    }, onAppended);
+    }, onWritten);
+  }
+
+  /** Why lines could not be written here the last time. */
+  get failure(): string | undefined {
+    return this.#failure;
+  }
+
+  /** Why none could be written, if that shows before somebody tries. */
+  async obstacle(): Promise<string | undefined> {
+    const { directory } = this.#options;
+    try {
+      // The dot has a file in place of the directory refused.
+      await access(`${directory}/.`, constants.W_OK);
+      const { bavail, blocks } = await statfs(directory);
+      return blocks > 0 && bavail === 0 ? `the disk of ${directory} is full` : undefined;
+    } catch (error) {
+      // It is made with the first line.
+      return hasErrorCode(error, "ENOENT") ? undefined : reasonOf(error);
+    }
   }
 
   get own(): readonly SpoolFile[] {
@@ -173,12 +199,13 @@ export class Spool {
 /** Goes on in a new file when one is full. */
 class SpoolSink implements AuditSink {
   readonly #newFile: () => SpoolFile;
-  readonly #onAppended: () => void;
+  /** With an error if that has failed. */
+  readonly #onWritten: (error?: unknown) => void;
   #current: { file: SpoolFile; sink: AuditSink; size: number } | undefined;
 
-  constructor(newFile: () => SpoolFile, onAppended: () => void) {
+  constructor(newFile: () => SpoolFile, onWritten: (error?: unknown) => void) {
     this.#newFile = newFile;
-    this.#onAppended = onAppended;
+    this.#onWritten = onWritten;
   }
 
   get isOpen(): boolean {
@@ -193,15 +220,18 @@ class SpoolSink implements AuditSink {
       this.#current = { file, sink, size: 0 };
     }
     this.#current.size += lines.length;
-    await this.#current.sink.append(lines);
-    this.#onAppended();
+    await this.#current.sink.append(lines).catch((error: unknown) => {
+      this.#onWritten(error);
+      throw error;
+    });
+    this.#onWritten();
   }
 
   appendNow(bytes: Buffer, length: number): undefined | Promise<void> {
     if (this.#current === undefined) throw new Error("the audit is not open");
     this.#current.size += length;
     const writing = this.#current.sink.appendNow(bytes, length);
-    this.#onAppended();
+    this.#onWritten();
     return writing;
   }
 
@@ -210,6 +240,6 @@ class SpoolSink implements AuditSink {
     this.#current = undefined;
     await current?.sink.close();
     if (current !== undefined) current.file.isOpen = false;
-    this.#onAppended();
+    this.#onWritten();
   }
 }

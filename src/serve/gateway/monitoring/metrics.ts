@@ -247,7 +247,7 @@ export class Metrics {
     );
     gauge(
       "plugboard_engine_away",
-      "1 while an engine of the shared state cannot be reached, else 0.",
+      "1 while an engine of the shared state, or the audit of this machine, cannot be used, else 0.",
       ["engine"],
       () => {
         const { engines = [], away = [] } = numbers().health ?? {};

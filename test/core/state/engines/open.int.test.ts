@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { copyFile, mkdir, readdir, symlink, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
@@ -418,6 +418,27 @@ describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}
     await vi.waitFor(async () => expect(await bytesIn(state)).toContain(1), SOON);
     expect(await bytesIn(state)).not.toContain(99);
     expect(state.health?.().away).toEqual([]);
+  });
+
+  it("says so while calls cannot be recorded on this machine", async () => {
+    const settings = await engines.newSettings();
+    const stateDir = temporaryDirectory();
+    const state = await open(settings, { stateDir });
+    const spool = join(stateDir, "audit-spool");
+    expect(await state.audit.obstacle()).toBeUndefined();
+    await writeFile(spool, "no directory");
+    expect((await state.audit.obstacle())?.message).toMatch(/^new calls are not recorded on this /);
+    const sink = state.audit.open(() => {});
+    onTestFinished(() => sink.close());
+    await expect(sink.append(lineOf(1))).rejects.toThrow();
+    const said = expect.stringMatching(
+      /^calls are not recorded, here and in PostgreSQL: ./,
+    ) as string;
+    expect(state.health?.().away).toEqual([{ engine: "audit", message: said }]);
+    await rm(spool);
+    await sink.append(lineOf(2));
+    expect(state.health?.().away).toEqual([]);
+    await vi.waitFor(async () => expect(await bytesIn(state)).toEqual([2]), SOON);
   });
 
   it("says so while PostgreSQL refuses the audit", async () => {
