@@ -7,7 +7,7 @@ import type { SharedState } from "../../core/types/shared-state.ts";
 import type { Clock } from "../../util/clock.ts";
 import { plural } from "../../util/text.ts";
 import { visible } from "../../util/visible.ts";
-import { fleetProblems } from "../../serve/gateway/replicas/configuration.ts";
+import { clockProblem, fleetProblems } from "../../serve/gateway/replicas/configuration.ts";
 import { LiveConfig } from "../live-config.ts";
 import { openGatewayState } from "../shared-state.ts";
 import type { CheckGroup, Finding } from "./finding.ts";
@@ -108,7 +108,9 @@ async function fleetFindings(
     servers.filter(({ scope, enabled }) => scope === "session" && enabled),
   );
   const hasUrl = settings.shared?.replica !== undefined;
+  const clock = replicas && clockProblem(replicas);
   return [
+    ...(clock === undefined ? [] : [wrongClock(clock)]),
     ...fleetProblems(replicas?.list() ?? []).map((message): Finding => ({
       level: "warning",
       check: "shared-configuration",
@@ -119,6 +121,16 @@ async function fleetFindings(
       ? []
       : [own.length > 0 ? withoutUrl(own.map(({ name }) => name)) : mayLoseAnswers()]),
   ];
+}
+
+function wrongClock(message: string): Finding {
+  return {
+    level: "warning",
+    check: "shared-clock",
+    message,
+    remedy:
+      "have all machines set their clocks by the same servers, as with: timedatectl set-ntp true",
+  };
 }
 
 function withoutUrl(servers: readonly string[]): Finding {

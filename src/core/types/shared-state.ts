@@ -58,6 +58,8 @@ export interface Replica {
 export interface Replicas {
   /** Of a command, which is none of them: undefined. */
   readonly own: Replica | undefined;
+  /** Milliseconds by which this machine's clock is ahead of the store's; less than 0 if it is behind. 0: about the same. */
+  readonly clockAhead: number;
   /**
    * Those that live, as far as is known, the own one first. One that is killed is listed for up to half a minute; while the
    * store is away, nobody leaves.

@@ -24,6 +24,9 @@ export const ALIVE = "seen > now() - interval '15 seconds'";
  * must not take the others for gone.
  */
 const FORGET_MS = 5000;
+/** Two machines that differ by less from the engine differ by less than half a minute from each other. */
+const CLOCK_DIFFERS_MS = 15_000;
+const ENGINE_TIME = "extract(epoch from clock_timestamp())::float8 * 1000 as engine_time";
 const SALT = "select salt from plugboard_salt";
 /** Of a statement whose result need not survive a crash of the engine: it does not wait for the disk. */
 const WITHOUT_DISK = "set_config('synchronous_commit', 'off', true)";
@@ -61,6 +64,7 @@ export class Revisions implements Invalidation, Replicas {
   #own: Replica | undefined;
   #others = new Map<string, { replica: Replica; lastListed: number }>();
   readonly #watchers = new Set<() => void>();
+  #clockAhead = 0;
   #salt = "";
   #lastBeat: number;
   #beating: Promise<void> | undefined;
@@ -87,6 +91,10 @@ export class Revisions implements Invalidation, Replicas {
     return this.#others.size + (this.#own === undefined ? 0 : 1);
   }
 
+  get clockAhead(): number {
+    return this.#clockAhead;
+  }
+
   announce(configuration: string): void {
     if (this.#own === undefined) return;
     const hash = createHmac("sha256", this.#salt).update(configuration).digest("hex").slice(0, 12);
@@ -111,12 +119,13 @@ export class Revisions implements Invalidation, Replicas {
 
   /** The first beat. Rejects if PostgreSQL cannot be reached. */
   async start(): Promise<void> {
-    const { postgres } = this.#options;
+    const { postgres, clock } = this.#options;
     const [row] = await postgres.query(SALT);
     this.#salt = String(row?.["salt"] ?? "");
     if (this.#own === undefined) {
-      const [found] = await postgres.query(`select ${OTHERS}`, [""]);
-      return this.#heardOf(found);
+      const before = clock.now();
+      const [found] = await postgres.query(`select ${OTHERS}, ${ENGINE_TIME}`, [""]);
+      return this.#heardOf(found, before);
     }
     await postgres.query(REMOVE_KILLED);
     await this.#beat();
@@ -197,24 +206,28 @@ export class Revisions implements Invalidation, Replicas {
   async #beat(): Promise<void> {
     const { postgres, clock } = this.#options;
     const before = clock.monotonic();
+    const asked = clock.now();
     const known = new Map(this.#known);
     const { id, name, url, configuration } = this.#own ?? {};
     const rows = await postgres.probe(
       `with beat as (insert into plugboard_replicas (id, name, url, configuration, seen)
           values ($1, $2, $3, $4, now())
           on conflict (id) do update set configuration = excluded.configuration, seen = excluded.seen)
-      select topic, revision::text, ${OTHERS}, ${WITHOUT_DISK} from plugboard_revisions`,
+      select topic, revision::text, ${OTHERS}, ${ENGINE_TIME}, ${WITHOUT_DISK} from plugboard_revisions`,
       [id, name, url, configuration],
     );
-    this.#heardOf(rows[0]);
+    this.#heardOf(rows[0], asked);
     await Promise.all(rows.map((row) => this.#compare(row, known)));
     this.#lastBeat = before;
     void postgres.listen((payload) => this.#onMessage(payload));
   }
 
-  #heardOf(row: Row | undefined): void {
-    const now = this.#options.clock.monotonic();
-    const before = this.list();
+  /** `asked` is when, by this machine's clock. */
+  #heardOf(row: Row | undefined, asked: number): void {
+    const { clock } = this.#options;
+    const now = clock.monotonic();
+    const before = [this.list(), this.#clockAhead !== 0];
+    this.#clockAhead = aheadOf(Number(row?.["engine_time"]), asked, clock.now());
     const listed = tryParseJson(String(row?.["others"] ?? ""));
     const others = new Map<string, { replica: Replica; lastListed: number }>();
     for (const each of Array.isArray(listed) ? listed : []) {
@@ -225,7 +238,7 @@ export class Revisions implements Invalidation, Replicas {
       if (lastListed > now - FORGET_MS) others.set(replica.id, { replica, lastListed });
     }
     this.#others = others;
-    if (isDeepStrictEqual(before, this.list())) return;
+    if (isDeepStrictEqual(before, [this.list(), this.#clockAhead !== 0])) return;
     for (const watcher of this.#watchers) watcher();
   }
 
@@ -266,6 +279,13 @@ function tell(subscription: Subscription, isBehind: boolean): Promise<unknown> {
   const told = running.then(() => listener(isBehind));
   subscription.running = told.catch(() => {});
   return told;
+}
+
+/** Milliseconds, or 0 if that is too little to matter. The engine's clock was read at some time between the two. */
+function aheadOf(engine: number, from: number, to: number): number {
+  const [least, most] = [from - engine, to - engine];
+  if (least > CLOCK_DIFFERS_MS) return least;
+  return most < -CLOCK_DIFFERS_MS ? most : 0;
 }
 
 /** Whoever can write to the table decides where requests are sent. A text that is no address would end the process that tries it. */

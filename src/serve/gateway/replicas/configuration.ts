@@ -8,6 +8,7 @@ import type { Logger } from "../../../core/types/logger.ts";
 import type { Replica, Replicas } from "../../../core/types/shared-state.ts";
 import { canonicalJson } from "../../../util/canonical-json.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
+import { duration } from "../../../util/text.ts";
 
 /** Machines get an edit at different moments, so a difference counts only if it lasts. */
 const LASTING_MS = 3000;
@@ -46,6 +47,13 @@ export function configurationText(
 /** What is wrong with a fleet, in sentences. */
 export function fleetProblems(replicas: readonly Replica[]): string[] {
   return [...differing(replicas), ...sharedUrls(replicas)];
+}
+
+/** What is wrong with the clock of this machine, in a sentence. */
+export function clockProblem({ clockAhead }: Replicas): string | undefined {
+  if (clockAhead === 0) return undefined;
+  const by = `${duration(Math.abs(clockAhead))} ${clockAhead > 0 ? "ahead of" : "behind"}`;
+  return `the clock of this machine is ${by} PostgreSQL's: gateways whose clocks differ by half a minute do not take each other's requests`;
 }
 
 function differing(replicas: readonly Replica[]): string[] {
@@ -91,7 +99,9 @@ export class FleetWatch {
   }
 
   problems(): string[] {
-    return fleetProblems(this.#options.replicas.list());
+    const { replicas } = this.#options;
+    const clock = clockProblem(replicas);
+    return [...fleetProblems(replicas.list()), ...(clock === undefined ? [] : [clock])];
   }
 
   close(): void {
@@ -108,7 +118,7 @@ export class FleetWatch {
       if (text === this.#said) return;
       this.#said = text;
       for (const each of problems) logger.warn(each);
-      if (problems.length === 0) logger.info("all gateways run with the same configuration again");
+      if (problems.length === 0) logger.info("what was wrong with the gateways together is over");
     });
   }
 }
