@@ -536,5 +536,8 @@ function fail(reply: ServerResponse, error: unknown): void {
 }
 
 function send(reply: ServerResponse, status: number, value: object): void {
+  // What is left of a body that was not read to its end: the next request on this connection, perhaps of another client of a proxy,
+  // would wait for it. Node does so itself only where nobody has begun to read.
+  reply.req.resume();
   reply.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(value));
 }

@@ -1,8 +1,10 @@
+import { once } from "node:events";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { type IncomingHttpHeaders, request } from "node:http";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { gatewaySettings } from "../../../../src/core/config/gateway.ts";
 import { parseAgentConfig } from "../../../../src/core/config/parse.ts";
 import { silentLogger } from "../../../../src/core/types/logger.ts";
@@ -199,6 +201,28 @@ describe("a request is refused", () => {
     expect(await send("/ui/api/enter", { method: "POST", headers: own(), body })).toMatchObject({
       status: 413,
     });
+  });
+
+  it("of somebody who is not signed in, on a proxy's connection: the next one on it does not wait for what is left", async () => {
+    const socket = connect(Number(new URL(origin).port), "127.0.0.1");
+    onTestFinished(() => void socket.destroy());
+    const ask = async (path: string, headers: Record<string, string>, body: string) => {
+      const all = { host: "127.0.0.1", "content-length": String(body.length), ...headers };
+      const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+      socket.write(`POST ${path} HTTP/1.1\r\n${lines.join("")}\r\n${body}`);
+      const [answer] = (await once(socket, "data")) as [Buffer];
+      return answer.toString();
+    };
+    // Somebody who is known has used it before.
+    const token = await readFile(gateway.http?.tokenFile ?? "", "utf8");
+    const ping = { authorization: `Bearer ${token.trim()}`, "content-type": "application/json" };
+    const accept = { accept: "application/json, text/event-stream" };
+    const body = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
+    expect(await ask("/mcp", { ...ping, ...accept }, body)).toMatch(/connection: keep-alive/i);
+    const here = own({ host: new URL(origin).host });
+    const refused = await ask("/ui/api/enter", here, "x".repeat(1_000_000));
+    expect(refused).toMatch(/^HTTP\/1.1 413 /);
+    expect(await ask("/mcp", { ...ping, ...accept }, body)).toMatch(/^HTTP\/1.1 200 /);
   });
 
   it("of a viewer that changes something", async () => {
