@@ -20,6 +20,7 @@ import type { ServerStatus } from "../../../core/types/server-status.ts";
 import type { ToolSource } from "../../../core/types/tool.ts";
 import type { Replicas } from "../../../core/types/shared-state.ts";
 import type { Clock } from "../../../util/clock.ts";
+import { Turns } from "../../../util/turns.ts";
 import { oneLine } from "../../../util/text.ts";
 import type { AdmittedCaller } from "../access/admission.ts";
 import type { PersonsServers, Viewer } from "../agents.ts";
@@ -134,6 +135,8 @@ export class Monitoring {
   readonly #options: MonitoringOptions;
   readonly #lines: VisitLines;
   readonly #metrics: Metrics;
+  /** An answer for readers takes milliseconds: calls, and other readers, wait for one of them and not for all of a caller's. */
+  readonly #turns = new Turns();
   /** The boards of agents, without those of sessions. */
   readonly #boards = new Map<string, WatchedBoard>();
   /** The boards whose calls are watched while somebody wants that, with what ends it. */
@@ -446,7 +449,9 @@ export class Monitoring {
   }
 
   #forReaders(
-    answer: (...asked: [...Parameters<Route>, View | undefined, caller: string]) => unknown,
+    answer: (
+      ...asked: [...Parameters<Route>, View | undefined, caller: string]
+    ) => void | Promise<void>,
   ): AdmittedRoute {
     return async (request, reply, admitted) => {
       if (request.method !== "GET" && request.method !== "HEAD") {
@@ -454,10 +459,13 @@ export class Monitoring {
         return void reply.end("this can only be read\n");
       }
       const viewer = await this.#gateway?.viewerOf(admitted);
-      const view = viewer && new View(viewer);
-      if (view !== undefined) reply.once("close", () => view.close());
-      if (reply.destroyed) return view?.close();
-      await answer(request, reply, view, admitted.caller.id);
+      const { id } = admitted.caller;
+      await this.#turns.run(id, () => {
+        const view = viewer && new View(viewer);
+        if (view !== undefined) reply.once("close", () => view.close());
+        if (reply.destroyed) return view?.close();
+        return answer(request, reply, view, id);
+      });
     };
   }
 }
