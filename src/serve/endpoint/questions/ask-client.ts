@@ -108,12 +108,13 @@ const DECLINING = askClient({ capabilities: {}, ask: CANNOT_ASK, namesServer: ()
 /** The handlers of a client up to 2025-11-25. Made once, so that all its calls are known to be one caller's. */
 export function handlersOf(
   client: Client,
-  { namesServer }: Pick<AskingOptions, "namesServer">,
+  { namesServer, clock }: Pick<AskingOptions, "namesServer"> & { clock: Clock },
 ): RequestHandlers {
   if (!client.canBeAsked) return DECLINING;
   client.handlers ??= askClient({
     capabilities: client.profile.capabilities,
-    ask: asker(client),
+    // The call's own time stops meanwhile: otherwise one that is never answered keeps its place for ever.
+    ask: inTime(asker(client), clock),
     namesServer,
   });
   return client.handlers;
@@ -126,6 +127,19 @@ export function askable({ canBeAsked, profile }: Client): JsonObject {
 
 export function asker(client: Client): Ask {
   return (method, params, signal, callId) => client.ask(callId, method, params, signal);
+}
+
+/** Whoever does not answer in time has not answered. */
+function inTime(ask: Ask, clock: Clock): Ask {
+  return async (method, params, signal, callId) => {
+    const expiry = new AbortController();
+    const timer = clock.later(HOLD_MS, () => expiry.abort());
+    try {
+      return await ask(method, params, AbortSignal.any([signal, expiry.signal]), callId);
+    } finally {
+      timer.cancel();
+    }
+  };
 }
 
 /** Who makes the call that must be approved. */
@@ -165,19 +179,12 @@ async function askApproval(
   signal: AbortSignal = NEVER,
   clock: Clock,
 ): Promise<ApprovalAnswer> {
-  const expiry = new AbortController();
-  const timer = clock.later(HOLD_MS, () => expiry.abort());
-  const until = AbortSignal.any([signal, expiry.signal]);
   const params = { message: formText(request), requestedSchema: decisionSchema(request) };
-  try {
-    const answer = elicitationAnswer(
-      await ask("elicitation/create", params, until, request.callId),
-    );
-    const decision = answer.action === "accept" ? answer.content?.["decision"] : undefined;
-    return decision === "once" || decision === "always" ? decision : "refuse";
-  } finally {
-    timer.cancel();
-  }
+  const answer = elicitationAnswer(
+    await inTime(ask, clock)("elicitation/create", params, signal, request.callId),
+  );
+  const decision = answer.action === "accept" ? answer.content?.["decision"] : undefined;
+  return decision === "once" || decision === "always" ? decision : "refuse";
 }
 
 function formText(request: ApprovalRequest): string {

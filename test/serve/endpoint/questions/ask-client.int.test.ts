@@ -95,6 +95,32 @@ describe("an approval by form, up to 2025-11-25", () => {
   });
 });
 
+it("a server's question that nobody answers expires too, and its call gives up its place", async () => {
+  const clock = new ManualClock();
+  const board = await open(
+    { asks: { ...fixture("asks"), concurrency: 1 } },
+    { onElicitation: () => ({ action: "decline" }) },
+  );
+  const { url } = await serve(board, { clock });
+  const asked = deferred<AbortSignal>();
+  const client = await connectLegacy(url, { capabilities: FORMS }, (each) =>
+    each.setRequestHandler("elicitation/create", async (_, { mcpReq }) => {
+      asked.resolve(mcpReq.signal);
+      return deferred<never>().promise;
+    }),
+  );
+  const params = { message: "Why?", requestedSchema: { type: "object", properties: {} } };
+  const call = (method: string) =>
+    client.callTool({ name: "mcp__asks__ask", arguments: { method, params } }, { timeout: 60_000 });
+  const first = call("elicitation/create");
+  const signal = await asked.promise;
+  const second = call("ping");
+  await clock.advance(EXPIRY);
+  expect(JSON.stringify((await first).content)).toContain("decline");
+  await eventually(() => signal.aborted);
+  expect((await second).isError).toBeUndefined();
+});
+
 describe("an approval by form, in 2026-07-28", () => {
   const yes = (decision: string) => ({
     inputResponses: { "question-1": { action: "accept", content: { decision } } },
