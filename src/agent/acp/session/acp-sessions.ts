@@ -21,6 +21,7 @@ import { Session, type SessionContext } from "./session.ts";
 import { reopenedMode } from "./settings.ts";
 
 const LONGEST_REASON = 300;
+const LONGEST_ID = 100;
 const UNSAVED = "This session cannot be saved, so you cannot load it later";
 
 export interface AcpSessionsOptions extends Omit<
@@ -62,7 +63,7 @@ export class AcpSessions {
   /** Throws −32002 for a session that is not open. */
   get(sessionId: string): Session {
     const opened = this.#opened.get(sessionId);
-    if (opened === undefined) throw RequestError.sessionNotFound(sessionId);
+    if (opened === undefined) throw sessionNotFound(sessionId);
     return opened.session;
   }
 
@@ -89,8 +90,7 @@ export class AcpSessions {
       const opened = this.#opened.get(sessionId);
       await opened?.session.catchUp();
       const recorded = await this.#options.history?.read(sessionId);
-      if (recorded === undefined && opened === undefined)
-        throw RequestError.sessionNotFound(sessionId);
+      if (recorded === undefined && opened === undefined) throw sessionNotFound(sessionId);
       // Throws for invalid servers before anything happens to the session that is open.
       this.#read(params);
       const past = recorded?.updates ?? [];
@@ -207,6 +207,11 @@ export class AcpSessions {
 function isSame({ setup, systemPrompt }: OpenedSession, params: SessionParams): boolean {
   const asked = params._meta?.systemPrompt ?? systemPrompt;
   return setup === setupKey(params) && canonicalJson(asked) === canonicalJson(systemPrompt);
+}
+
+/** What a client sends for an id may be anything. */
+function sessionNotFound(sessionId: string): RequestError {
+  return RequestError.sessionNotFound(oneLine(sessionId, LONGEST_ID));
 }
 
 /** A client that has set a system prompt must not believe that it holds if it does not. */

@@ -116,6 +116,16 @@ describe("what a client may not send", () => {
     else await expect(answer).rejects.toMatchObject({ code: -32002, data: { sessionId } });
   });
 
+  it("an id without end is cut in the answer", async () => {
+    const editor = await desk.open({ keeps: true });
+    for (const method of ["session/prompt", "session/load"]) {
+      const params = { sessionId: "x".repeat(100_000), cwd: "/", mcpServers: [], prompt: [] };
+      const answer = editor.agent.request<unknown, object>(method, params);
+      const sessionId = `${"x".repeat(99)}…`;
+      await expect(answer).rejects.toMatchObject({ code: -32002, data: { sessionId } });
+    }
+  });
+
   it("malformed blocks of a prompt are −32602", async () => {
     const editor = await desk.open();
     const sessionId = await editor.newSession();
