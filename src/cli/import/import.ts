@@ -347,7 +347,7 @@ async function requirePrivate(
     {
       hint:
         "import --secrets stores them elsewhere and writes references to them, import --references writes the names of " +
-        "variables, and import --scope user writes a file that only you can read",
+        "variables, and import --scope user writes them to your own file, outside the project",
     },
   );
 }
