@@ -1,11 +1,11 @@
 // JSON files that several processes read and write. They are replaced as a whole and readable only by their owner.
 
 import { randomBytes } from "node:crypto";
-import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from "node:fs";
+import { closeSync, existsSync, fstatSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { jsonOfAnyDepth } from "../../util/canonical-json.ts";
 import { createFile } from "../../util/own-file.ts";
-import { openRegularFile } from "../../util/regular-file.ts";
+import { openRegularFile, openRegularFileNow } from "../../util/regular-file.ts";
 import { replaceFile } from "../../util/replace-file.ts";
 
 /** The file's value; `undefined` if it is missing, unreadable, not a regular file, too large or not JSON. */
@@ -28,10 +28,9 @@ export async function readJsonFile(path: string, maxBytes: number): Promise<unkn
 /** As `readJsonFile`, for a small file that a command waits for before it does anything else. */
 export function readJsonFileNow(path: string, maxBytes: number): unknown {
   try {
-    const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const file = openRegularFileNow(path);
     try {
-      const found = fstatSync(file);
-      if (!found.isFile() || found.size > maxBytes) return undefined;
+      if (fstatSync(file).size > maxBytes) return undefined;
       return JSON.parse(readFileSync(file, "utf8"));
     } finally {
       closeSync(file);

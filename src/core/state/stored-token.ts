@@ -4,7 +4,8 @@ import { hash as hashOnce, timingSafeEqual } from "node:crypto";
 import type { TokenPolicy } from "../types/caller.ts";
 import { PlugboardError } from "../types/errors.ts";
 import { isJsonObject, isTexts, type JsonObject } from "../types/json.ts";
-import { DEFAULT_TOKEN, type GatewayToken } from "../types/shared-state.ts";
+import { DEFAULT_TOKEN, type GatewayToken, type NewToken } from "../types/shared-state.ts";
+import type { Clock } from "../../util/clock.ts";
 import { closest } from "../../util/closest.ts";
 import { oneLine } from "../../util/text.ts";
 
@@ -36,7 +37,18 @@ export function isSameHash(a: string, b: string): boolean {
   return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
 }
 
-export function checkTokenName(name: string): void {
+/** Throws INVALID_ARGUMENTS if it cannot have the name. `text` is in nothing that is stored. */
+export function newToken(
+  given: NewToken,
+  { clock, random }: { clock: Pick<Clock, "now">; random: (bytes: number) => Buffer },
+): { token: GatewayToken; text: string; hash: string } {
+  checkTokenName(given.name);
+  const text = newTokenText(random);
+  const id = random(6).toString("hex");
+  return { token: { id, ...given, createdAt: clock.now() }, text, hash: tokenHash(text) };
+}
+
+function checkTokenName(name: string): void {
   const isFree = name !== DEFAULT_TOKEN;
   if (isFree && name.length <= LONGEST_NAME && /^[A-Za-z0-9][\w.@-]*$/.test(name)) return;
   throw new PlugboardError(

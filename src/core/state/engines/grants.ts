@@ -67,7 +67,7 @@ export class GrantRows implements GrantStore {
   ): Promise<boolean> {
     for (;;) {
       const { sealed, value } = await this.#stored(kind, key);
-      if (!isSame(value, before)) return false;
+      if (canonicalJson(value) !== canonicalJson(before)) return false;
       if (after === undefined && sealed === undefined) return true;
       const rows = await this.#set([kind, key], sealed, after && this.#seal(kind, key, after));
       if (rows.length === 0) continue;
@@ -167,8 +167,4 @@ export class GrantRows implements GrantStore {
 
 function placeOf(kind: GrantDocument, key: string): string {
   return `grant ${kind} ${key}`;
-}
-
-function isSame(a: JsonObject | undefined, b: JsonObject | undefined): boolean {
-  return a === undefined || b === undefined ? a === b : canonicalJson(a) === canonicalJson(b);
 }

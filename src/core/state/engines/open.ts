@@ -5,7 +5,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import type { SharedSettings } from "../../types/gateway-settings.ts";
 import { type Logger, silentLogger } from "../../types/logger.ts";
-import type { SharedState } from "../../types/shared-state.ts";
+import type { SharedState, StateHealth } from "../../types/shared-state.ts";
 import { type Clock, systemClock } from "../../../util/clock.ts";
 import { CountedDays } from "../counted-days.ts";
 import { LocalLimits } from "../local-limits.ts";
@@ -121,48 +121,22 @@ async function openStores(
       replicas: revisions.count,
       engines: ["postgres", ...(valkey === undefined ? [] : ["valkey"]), "audit"],
       away: [
-        ...(postgres.away === undefined
-          ? []
-          : [
-              {
-                engine: "postgres",
-                message: `PostgreSQL at ${postgres.where} cannot be reached: ${postgres.away}`,
-              },
-            ]),
-        ...(revisions.refusal === undefined
-          ? []
-          : [
-              {
-                engine: "postgres",
-                message: `what other gateways change is not heard here: ${revisions.refusal}`,
-              },
-            ]),
-        ...(audit.refusal === undefined
-          ? []
-          : [
-              {
-                engine: "postgres",
-                message: `the audit waits on this machine: PostgreSQL at ${postgres.where} does not take it: ${audit.refusal}`,
-              },
-            ]),
-        ...(audit.failure === undefined
-          ? []
-          : [
-              {
-                engine: "audit",
-                message: `calls are not recorded, here and in PostgreSQL: ${audit.failure}`,
-              },
-            ]),
-        ...(valkey?.away === undefined
-          ? []
-          : [
-              {
-                engine: "valkey",
-                message: `Valkey at ${valkey.where} cannot be reached: ${valkey.away}`,
-              },
-            ]),
-      ],
+        problem("postgres", `PostgreSQL at ${postgres.where} cannot be reached`, postgres.away),
+        problem("postgres", "what other gateways change is not heard here", revisions.refusal),
+        problem(
+          "postgres",
+          `the audit waits on this machine: PostgreSQL at ${postgres.where} does not take it`,
+          audit.refusal,
+        ),
+        problem("audit", "calls are not recorded, here and in PostgreSQL", audit.failure),
+        problem("valkey", `Valkey at ${valkey?.where} cannot be reached`, valkey?.away),
+      ].flat(),
     }),
     close,
   };
+}
+
+/** Empty while there is no reason `why`. */
+function problem(engine: string, what: string, why: string | undefined): StateHealth["away"] {
+  return why === undefined ? [] : [{ engine, message: `${what}: ${why}` }];
 }

@@ -2,11 +2,12 @@
 // have written since the last time is read when the topic's revision has grown: each row has the revision it was written with.
 
 import { isDeepStrictEqual } from "node:util";
-import { isJsonObject, tryParseJson } from "../../types/json.ts";
+import { objectIn, tryParseJson } from "../../types/json.ts";
 import type { Logger } from "../../types/logger.ts";
 import type { SessionNotes, SessionStore } from "../../types/shared-state.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
 import { reasonOf } from "../../../util/system-problem.ts";
+import { notesIn, type StoredSession } from "../stored-session.ts";
 import type { Postgres, Row } from "./postgres.ts";
 import type { Revisions } from "./revisions.ts";
 
@@ -14,12 +15,6 @@ import type { Revisions } from "./revisions.ts";
 type Change =
   | { kind: "ended" }
   | { kind: "noted"; logLevel: string | undefined; added: Set<string>; removed: Set<string> };
-
-interface Entry {
-  expiresAt: number;
-  isRevoked: boolean;
-  notes?: SessionNotes;
-}
 
 /** How often what could not be written is tried again. */
 const RETRY_MS = 1000;
@@ -35,7 +30,7 @@ export interface SessionRowsOptions {
 
 export class SessionRows implements SessionStore {
   readonly #options: SessionRowsOptions;
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, StoredSession>();
   /** What is new of the sessions that are not written yet. */
   readonly #unwritten = new Map<string, Change>();
   readonly #listeners = new Set<(nonce: string) => void>();
@@ -98,14 +93,14 @@ export class SessionRows implements SessionStore {
     if (this.#unwritten.size > 0) await this.#write();
   }
 
-  #find(nonce: string): Entry | undefined {
+  #find(nonce: string): StoredSession | undefined {
     const entry = this.#entries.get(nonce);
     if (entry === undefined || entry.expiresAt > this.#options.clock.now()) return entry;
     this.#entries.delete(nonce);
     return undefined;
   }
 
-  #put(nonce: string, entry: Entry): Promise<void> {
+  #put(nonce: string, entry: StoredSession): Promise<void> {
     const known = this.#entries.get(nonce)?.notes;
     this.#entries.set(nonce, entry);
     this.#unwritten.set(nonce, changeTo(entry, known, this.#unwritten.get(nonce)));
@@ -237,10 +232,10 @@ export class SessionRows implements SessionStore {
     const known = this.#entries.get(name);
     // What this process knows and has not written yet is newer, unless the session has ended.
     if (known?.isRevoked || (this.#unwritten.has(name) && isRevoked !== true)) return;
-    const entry: Entry = {
+    const entry: StoredSession = {
       expiresAt: Number(expiresAt),
       isRevoked: isRevoked === true,
-      ...(typeof notes === "string" && { notes: notesIn(notes) }),
+      ...(typeof notes === "string" && { notes: notesIn(objectIn(tryParseJson(notes))) }),
     };
     this.#entries.set(name, entry);
     // What this process has written comes back too.
@@ -256,7 +251,11 @@ function isNoted(each: readonly [string, Change]): each is Noted {
 }
 
 /** What is new in `entry`, after what was `known` and what waits to be written of it. */
-function changeTo({ isRevoked, notes }: Entry, known: SessionNotes = {}, waiting?: Change): Change {
+function changeTo(
+  { isRevoked, notes }: StoredSession,
+  known: SessionNotes = {},
+  waiting?: Change,
+): Change {
   if (isRevoked) return { kind: "ended" };
   const [before, now] = [known, notes ?? {}].map((each) => new Set(each.subscriptions));
   const change: Change = {
@@ -279,18 +278,5 @@ function joined(first: Change, then: Change): Change {
       ...[...first.removed].filter((uri) => !then.added.has(uri)),
       ...then.removed,
     ]),
-  };
-}
-
-/** Another version may have written them. */
-function notesIn(text: string): SessionNotes {
-  const value = tryParseJson(text);
-  if (!isJsonObject(value)) return {};
-  const { logLevel, subscriptions } = value;
-  return {
-    ...(typeof logLevel === "string" && { logLevel }),
-    ...(Array.isArray(subscriptions) && {
-      subscriptions: subscriptions.filter((each) => typeof each === "string"),
-    }),
   };
 }

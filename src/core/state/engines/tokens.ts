@@ -15,9 +15,9 @@ import { replaceFile } from "../../../util/replace-file.ts";
 import { KnownTokens } from "../known-tokens.ts";
 import {
   checkRoom,
-  checkTokenName,
   findToken,
   isStoredToken,
+  newToken,
   newTokenText,
   type StoredToken,
   tokenHash,
@@ -99,13 +99,9 @@ export class TokenRows implements TokenStore {
   }
 
   async add(given: NewToken): Promise<{ token: GatewayToken; text: string }> {
-    const { clock, random } = this.#options;
-    checkTokenName(given.name);
-    const text = newTokenText(random);
-    const id = random(6).toString("hex");
-    const token: GatewayToken = { id, ...given, createdAt: clock.now() };
+    const { token, text, hash } = newToken(given, this.#options);
     checkRoom(given.name, await this.#all());
-    const isAdded = await this.#insert({ ...token, hash: tokenHash(text) });
+    const isAdded = await this.#insert({ ...token, hash });
     // Another has taken the name in between.
     if (!isAdded) checkRoom(given.name, [token]);
     return { token, text };

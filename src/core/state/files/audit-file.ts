@@ -7,6 +7,7 @@ import { dirname } from "node:path";
 import { PlugboardError } from "../../types/errors.ts";
 import type { AuditSink, AuditTrail } from "../../types/shared-state.ts";
 import { type Clock, systemClock } from "../../../util/clock.ts";
+import { hasErrorCode } from "../../../util/error-code.ts";
 import { makeDirectory } from "../../../util/make-directory.ts";
 import { replaceFile } from "../../../util/replace-file.ts";
 import { tryLock } from "../lock.ts";
@@ -192,6 +193,6 @@ async function renameIfThere(from: string, to: string): Promise<void> {
   try {
     await replaceFile(from, to);
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
+    if (!hasErrorCode(error, "ENOENT")) throw error;
   }
 }

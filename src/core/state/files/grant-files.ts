@@ -40,7 +40,7 @@ export class GrantFiles implements GrantStore {
     after: JsonObject | undefined,
   ): Promise<boolean> {
     return this.#alone(kind, key, async () => {
-      if (!isSame(await this.read(kind, key), before)) return false;
+      if (canonicalJson(await this.read(kind, key)) !== canonicalJson(before)) return false;
       const path = this.#path(kind, key);
       await (after === undefined ? rm(path, { force: true }) : writeJsonFile(path, after));
       return true;
@@ -59,8 +59,4 @@ export class GrantFiles implements GrantStore {
   #alone<Result>(kind: GrantDocument, key: string, task: () => Promise<Result>): Promise<Result> {
     return withLock(`${this.#path(kind, key)}.lock`, this.#clock, task);
   }
-}
-
-function isSame(a: JsonObject | undefined, b: JsonObject | undefined): boolean {
-  return a === undefined || b === undefined ? a === b : canonicalJson(a) === canonicalJson(b);
 }

@@ -7,6 +7,7 @@ import type { AuditLine } from "../../types/audit-entry.ts";
 import { PlugboardError } from "../../types/errors.ts";
 import type { ReadAuditOptions } from "../../types/shared-state.ts";
 import { type Clock, pause } from "../../../util/clock.ts";
+import { hasErrorCode } from "../../../util/error-code.ts";
 import { openRegularFile } from "../../../util/regular-file.ts";
 import { LineCutter } from "../../../util/line-reader.ts";
 import { lastLines, LONGEST_AUDIT_LINE, parseAuditLine } from "../audit-lines.ts";
@@ -121,7 +122,7 @@ class Tail {
       }
       handle = await openRegularFile(path);
     } catch (error) {
-      if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+      if (hasErrorCode(error, "ENOENT")) return undefined;
       throw error;
     }
     return new Tail(handle, (await handle.stat()).ino);

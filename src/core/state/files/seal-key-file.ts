@@ -1,12 +1,13 @@
 // The keys that seal sessions, in a file that every gateway with this state directory shares.
 
-import { readFileSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { isJsonObject, tryParseJson } from "../../types/json.ts";
+import { isJsonObject } from "../../types/json.ts";
 import type { SealKey } from "../../types/key-ring.ts";
 import type { SealKeyRing, SealKeysOptions } from "../../types/shared-state.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
-import { writeJsonFile } from "../json-file.ts";
+import { errorMessage } from "../../../util/error-message.ts";
+import { readJsonFileNow, writeJsonFile } from "../json-file.ts";
 import { withLock } from "../lock.ts";
 import {
   isKeyDue,
@@ -47,10 +48,10 @@ export class SealKeyFile implements SealKeyRing {
 
   /** Rejects if a first key cannot be written. */
   static async open(options: SealKeyFileOptions): Promise<SealKeyFile> {
-    const keys = readKeys(sealKeysFile(options.stateDir));
-    if (keys.kind === "damaged") {
+    const file = sealKeysFile(options.stateDir);
+    if (readKeys(file) === undefined && existsSync(file)) {
       options.onProblem(
-        `${sealKeysFile(options.stateDir)} is damaged; it is replaced, and clients have to start new sessions`,
+        `${file} is damaged; it is replaced, and clients have to start new sessions`,
       );
     }
     return new SealKeyFile(options, await renewedKeys(options));
@@ -67,8 +68,7 @@ export class SealKeyFile implements SealKeyRing {
     const now = this.#options.clock.monotonic();
     if (now - this.#lastRead < LEAST_BETWEEN_READS) return undefined;
     this.#lastRead = now;
-    const read = readKeys(this.#file);
-    if (read.kind === "keys") this.#keys = read.keys;
+    this.#keys = readKeys(this.#file) ?? this.#keys;
     return this.#keys.find((key) => key.id === id);
   }
 
@@ -85,8 +85,8 @@ export class SealKeyFile implements SealKeyRing {
     try {
       this.#keys = await renewedKeys(this.#options);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      this.#options.onProblem(`${this.#file} cannot be written, so the old key is used: ${reason}`);
+      const why = errorMessage(error);
+      this.#options.onProblem(`${this.#file} cannot be written, so the old key is used: ${why}`);
     }
     if (this.#timer !== undefined) this.#lookLater();
   }
@@ -101,31 +101,20 @@ async function renewedKeys(options: SealKeyFileOptions): Promise<StoredKeys> {
   const { stateDir, clock } = options;
   const file = sealKeysFile(stateDir);
   const found = readKeys(file);
-  if (found.kind === "keys" && !isKeyDue(found.keys, clock)) return found.keys;
+  if (found !== undefined && !isKeyDue(found, clock)) return found;
   return withLock(`${file}.lock`, clock, async () => {
-    const read = readKeys(file);
-    if (read.kind === "keys" && !isKeyDue(read.keys, clock)) return read.keys;
-    const keys = withNewKey(read.kind === "keys" ? read.keys : [], options);
+    const old = readKeys(file);
+    if (old !== undefined && !isKeyDue(old, clock)) return old;
+    const keys = withNewKey(old ?? [], options);
     await writeJsonFile(file, { format: FORMAT, keys: keys.map(keyToJson) });
     return keys;
   });
 }
 
-type KeysRead = { kind: "keys"; keys: StoredKeys } | { kind: "missing" } | { kind: "damaged" };
-
-/** Synchronous, since `find` answers in the middle of a request. The file is small and local. */
-function readKeys(file: string): KeysRead {
-  try {
-    const found = statSync(file, { throwIfNoEntry: false });
-    if (found === undefined) return { kind: "missing" };
-    if (!found.isFile() || found.size > MAX_BYTES) return { kind: "damaged" };
-    const value = tryParseJson(readFileSync(file, "utf8"));
-    if (!isJsonObject(value) || value.format !== FORMAT || !Array.isArray(value.keys)) {
-      return { kind: "damaged" };
-    }
-    const keys = keysFromJson(value.keys);
-    return keys === undefined ? { kind: "damaged" } : { kind: "keys", keys };
-  } catch {
-    return { kind: "damaged" };
-  }
+/** Undefined if there are none that are whole. Synchronous, since `find` answers in the middle of a request. */
+function readKeys(file: string): StoredKeys | undefined {
+  const value = readJsonFileNow(file, MAX_BYTES);
+  return isJsonObject(value) && value.format === FORMAT && Array.isArray(value.keys)
+    ? keysFromJson(value.keys)
+    : undefined;
 }

@@ -11,18 +11,13 @@ import type { Clock, Timer } from "../../../util/clock.ts";
 import { makeDirectory } from "../../../util/make-directory.ts";
 import { replaceFile } from "../../../util/replace-file.ts";
 import { withLock } from "../lock.ts";
+import { notesIn, type StoredSession } from "../stored-session.ts";
 
 export interface SessionFileOptions {
   stateDir: string;
   clock: Clock;
   /** Called if a line cannot be written. The session keeps its state in this process. */
   onWriteError: (error: unknown) => void;
-}
-
-interface Entry {
-  expiresAt: number;
-  isRevoked: boolean;
-  notes?: SessionNotes;
 }
 
 /** Another gateway that shares the directory may have ended a session. */
@@ -44,13 +39,13 @@ export class SessionFile implements SessionStore {
   readonly #file: string;
   readonly #clock: Clock;
   readonly #onWriteError: (error: unknown) => void;
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, StoredSession>();
   /** How far the file has been read, and which file it was. */
   #read = { inode: 0, offset: 0, lines: 0 };
   #enoughLines = LEAST_LINES;
   #lastLook = -Infinity;
   /** What the file has of the sessions of which we know something newer. Undefined: nothing, or nobody knows what. */
-  readonly #unwritten = new Map<string, Entry | undefined>();
+  readonly #unwritten = new Map<string, StoredSession | undefined>();
   #isWriteDue = false;
   #writing: Promise<void> = Promise.resolve();
   readonly #listeners = new Set<(nonce: string) => void>();
@@ -116,7 +111,7 @@ export class SessionFile implements SessionStore {
     });
   }
 
-  #find(nonce: string): Entry | undefined {
+  #find(nonce: string): StoredSession | undefined {
     this.#look();
     const entry = this.#entries.get(nonce);
     if (entry === undefined || entry.expiresAt > this.#clock.now()) return entry;
@@ -124,7 +119,7 @@ export class SessionFile implements SessionStore {
     return undefined;
   }
 
-  #put(nonce: string, entry: Entry): Promise<void> {
+  #put(nonce: string, entry: StoredSession): Promise<void> {
     if (!this.#unwritten.has(nonce)) this.#unwritten.set(nonce, this.#entries.get(nonce));
     this.#entries.set(nonce, entry);
     // Lines that come while a write runs go with the next write.
@@ -150,7 +145,7 @@ export class SessionFile implements SessionStore {
 
   async #append(): Promise<void> {
     const lines: string[] = [];
-    const written = new Map<string, Entry | undefined>();
+    const written = new Map<string, StoredSession | undefined>();
     for (const [nonce, known] of this.#unwritten) {
       const entry = this.#entries.get(nonce);
       written.set(nonce, entry);
@@ -254,18 +249,18 @@ export class SessionFile implements SessionStore {
     if (revoked === true) return this.#heard(nonce, { expiresAt, isRevoked: true });
     const isNewerKnown = this.#unwritten.has(nonce);
     const known = isNewerKnown ? this.#unwritten.get(nonce) : this.#entries.get(nonce);
-    const entry = { expiresAt, isRevoked: false, notes: notesIn(value, known?.notes) };
+    const entry = { expiresAt, isRevoked: false, notes: notesAfter(value, known?.notes) };
     if (!isNewerKnown) return this.#heard(nonce, entry);
     this.#unwritten.set(nonce, entry);
     // What another process has changed is no change of ours.
     const own = this.#entries.get(nonce);
     if (own === undefined || !isJsonObject(value.changes)) return;
     const { logLevel: _, ...changes } = value.changes;
-    this.#heard(nonce, { ...own, notes: notesIn({ changes }, own.notes) });
+    this.#heard(nonce, { ...own, notes: notesAfter({ changes }, own.notes) });
   }
 
   /** What this process has written comes back too. */
-  #heard(nonce: string, entry: Entry): void {
+  #heard(nonce: string, entry: StoredSession): void {
     const isNew = !isDeepStrictEqual(this.#entries.get(nonce), entry);
     this.#entries.set(nonce, entry);
     if (isNew) for (const listener of this.#listeners) listener(nonce);
@@ -273,7 +268,11 @@ export class SessionFile implements SessionStore {
 }
 
 /** What the file has to say about a session, of which it has said what is `known` already. */
-function linesOf(nonce: string, { expiresAt, isRevoked, notes }: Entry, known?: Entry): string[] {
+function linesOf(
+  nonce: string,
+  { expiresAt, isRevoked, notes }: StoredSession,
+  known?: StoredSession,
+): string[] {
   const line = (more: object): string => `${JSON.stringify({ nonce, expiresAt, ...more })}\n`;
   if (isRevoked) return [line({ revoked: true })];
   const { logLevel, subscriptions } = notes ?? {};
@@ -317,24 +316,16 @@ function partsOf(uris: readonly string[]): string[][] {
 }
 
 /** What is noted after a line. */
-function notesIn(line: JsonObject, before: SessionNotes = {}): SessionNotes {
-  if (!isJsonObject(line.changes)) return { ...levelIn(line), ...listIn(line) };
-  const { subscribed, unsubscribed } = line.changes;
+function notesAfter(line: JsonObject, before: SessionNotes = {}): SessionNotes {
+  if (!isJsonObject(line.changes)) return notesIn(line);
+  const { logLevel, subscribed, unsubscribed } = line.changes;
   const uris = new Set(before.subscriptions);
   for (const uri of textsIn(unsubscribed)) uris.delete(uri);
   for (const uri of textsIn(subscribed)) uris.add(uri);
   const hasNone = uris.size === 0 && before.subscriptions === undefined;
   return {
     ...before,
-    ...levelIn(line.changes),
+    ...notesIn({ logLevel }),
     ...(!hasNone && { subscriptions: [...uris] }),
   };
-}
-
-function levelIn({ logLevel }: JsonObject): Pick<SessionNotes, "logLevel"> {
-  return typeof logLevel === "string" ? { logLevel } : {};
-}
-
-function listIn({ subscriptions }: JsonObject): Pick<SessionNotes, "subscriptions"> {
-  return Array.isArray(subscriptions) ? { subscriptions: textsIn(subscriptions) } : {};
 }

@@ -20,10 +20,10 @@ import { KnownTokens } from "../known-tokens.ts";
 import { withLock } from "../lock.ts";
 import {
   checkRoom,
-  checkTokenName,
   findToken,
   isStoredToken,
   isTokenText,
+  newToken,
   newTokenText,
   type StoredToken,
   tokenHash,
@@ -110,14 +110,10 @@ export class TokenFiles implements TokenStore {
   }
 
   async add(given: NewToken): Promise<{ token: GatewayToken; text: string }> {
-    const { clock, random } = this.#options;
-    checkTokenName(given.name);
-    const text = newTokenText(random);
-    const id = random(6).toString("hex");
-    const token: GatewayToken = { id, ...given, createdAt: clock.now() };
+    const { token, text, hash } = newToken(given, this.#options);
     await this.#change((tokens) => {
       checkRoom(given.name, tokens);
-      return [...tokens, { ...token, hash: tokenHash(text) }];
+      return [...tokens, { ...token, hash }];
     });
     return { token, text };
   }
