@@ -34,8 +34,19 @@ export function personOf({ id }: Caller): string | undefined {
 
 /** The one client on stdio. */
 export const LOCAL_CALLER = "local";
+const TOKEN = "token:";
 /** Whoever has the token that the gateway made at its first start. */
-export const DEFAULT_TOKEN_CALLER = "token:default";
+export const DEFAULT_TOKEN_CALLER = `${TOKEN}default`;
+
+/** The id of the caller who has a token of the gateway. */
+export function tokenCaller(token: string): string {
+  return TOKEN + token;
+}
+
+/** The id of the token that a caller has. Undefined for callers of another kind. */
+export function tokenOf(caller: string): string | undefined {
+  return caller.startsWith(TOKEN) ? caller.slice(TOKEN.length) : undefined;
+}
 
 /** How many calls a caller may make. What is absent has no limit. */
 export interface CallQuota {

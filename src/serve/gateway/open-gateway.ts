@@ -23,7 +23,7 @@ import { WaitingApprovals } from "../endpoint/questions/waiting-approvals.ts";
 import { Sealer } from "../endpoint/sealed.ts";
 import { openSpans } from "../endpoint/spans.ts";
 import { type AgentConfig, DEFAULT_AGENT } from "../../core/types/agent-config.ts";
-import { isSamePolicy, type TokenPolicy } from "../../core/types/caller.ts";
+import { isSamePolicy, tokenOf, type TokenPolicy } from "../../core/types/caller.ts";
 import { joinReports, type ReloadReport } from "../../core/types/board.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import type { GatewaySettings } from "../../core/types/gateway-settings.ts";
@@ -609,8 +609,9 @@ async function openHttp(
   await tokens.ensureDefault();
   const isGone = (caller: string, policy: TokenPolicy | undefined): boolean => {
     if (caller.startsWith(VISITOR)) return state.sessions.isRevoked(caller.slice(VISITOR.length));
-    if (!caller.startsWith("token:")) return false;
-    const token = tokens.current(caller.slice("token:".length));
+    const id = tokenOf(caller);
+    if (id === undefined) return false;
+    const token = tokens.current(id);
     return token === undefined || !isSamePolicy(token.policy, policy);
   };
   const sessions = new Sessions({

@@ -6,7 +6,7 @@
 import { hash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { signInsOf } from "../../core/board/board.ts";
-import type { Caller, TokenPolicy } from "../../core/types/caller.ts";
+import { type Caller, tokenOf } from "../../core/types/caller.ts";
 import { PlugboardError, toPlugboardError } from "../../core/types/errors.ts";
 import { isJsonObject, type JsonObject } from "../../core/types/json.ts";
 import type { Logger } from "../../core/types/logger.ts";
@@ -23,6 +23,7 @@ import type { Provider } from "./access/provider.ts";
 import type { AdmittedCaller } from "./access/admission.ts";
 import { RequestRate } from "./access/request-rate.ts";
 import type { GatewayAgents } from "./agents.ts";
+import { cookieIn } from "./page/visitors.ts";
 import type { Route } from "./gateway.ts";
 
 /** How long somebody may take elsewhere. */
@@ -254,10 +255,11 @@ export class PeopleSignIn {
 
   /** What a person who was let in a few minutes ago may do now. */
   #admittedNow(caller: Caller): AdmittedCaller {
-    if (!caller.id.startsWith("token:")) return { caller };
-    const token = this.#options.state.tokens.current(caller.id.slice("token:".length));
+    const id = tokenOf(caller.id);
+    if (id === undefined) return { caller };
+    const token = this.#options.state.tokens.current(id);
     if (token === undefined) throw new PlugboardError("NOT_APPROVED", "your token was revoked");
-    const policy: TokenPolicy | undefined = token.policy;
+    const { policy } = token;
     return { caller, ...(policy !== undefined && { policy }) };
   }
 
@@ -290,7 +292,7 @@ export class PeopleSignIn {
   ): Promise<{ value: JsonObject; forget: string }> {
     const { sealer, clock, url, state: shared } = this.#options;
     if (state === null || !/^[\w-]{20,100}$/.test(state)) throw notBegun();
-    const sealed = cookieIn(request.headers.cookie, this.#cookieName(state));
+    const sealed = cookieIn(request, this.#cookieName(state), LONGEST_COOKIE);
     const value = sealed === undefined ? undefined : sealer.open(PURPOSE, sealed);
     const { until, state: begun, gateway } = value ?? {};
     if (value === undefined || gateway !== url() || !isSameSecret(begun, state)) throw notBegun();
@@ -385,13 +387,6 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");
-}
-
-function cookieIn(header: string | undefined, name: string): string | undefined {
-  if (header === undefined || header.length > LONGEST_COOKIE) return undefined;
-  const found = header.split("; ").filter((each) => each.startsWith(`${name}=`));
-  // Another site cannot set this cookie, but a program on another port of this host can. If there are two, none counts.
-  return found.length === 1 ? found[0]?.slice(name.length + 1) : undefined;
 }
 
 /** Whoever reads this has no shell on the gateway's machine. */

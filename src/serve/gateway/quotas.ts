@@ -2,7 +2,13 @@
 // replaces its agent's, and an agent's quota replaces the one for all agents.
 
 import type { CountCall, CountedCall } from "../endpoint/context.ts";
-import { type Caller, type CallQuota, DEFAULT_TOKEN_CALLER } from "../../core/types/caller.ts";
+import {
+  type Caller,
+  type CallQuota,
+  DEFAULT_TOKEN_CALLER,
+  tokenCaller,
+  tokenOf,
+} from "../../core/types/caller.ts";
 import type { QuotaSettings } from "../../core/types/gateway-settings.ts";
 import type { GatewayToken, SharedState } from "../../core/types/shared-state.ts";
 import { plural } from "../../util/text.ts";
@@ -39,9 +45,8 @@ export class Quotas {
   #find({ id }: Caller, agent: string): Counted | undefined {
     const { settings, state } = this.#options;
     if (id === DEFAULT_TOKEN_CALLER) return undefined;
-    const own = id.startsWith("token:")
-      ? state.tokens.current(id.slice("token:".length))?.policy?.quota
-      : undefined;
+    const token = tokenOf(id);
+    const own = token === undefined ? undefined : state.tokens.current(token)?.policy?.quota;
     if (own !== undefined) return { key: usageKey(id), quota: own };
     const ofAgent = Object.hasOwn(settings.agents, agent) ? settings.agents[agent] : undefined;
     if (ofAgent !== undefined) return { key: usageKey(id, agent), quota: ofAgent };
@@ -101,8 +106,9 @@ export async function usedToday(
 ): Promise<Map<string, number>> {
   const ids = tokens.flatMap(({ id, policy }) => (policy?.quota?.callsPerDay ? [id] : []));
   if (ids.length === 0) return new Map();
-  const used = await usage.today(ids.map((id) => usageKey(`token:${id}`)));
-  return new Map(ids.map((id) => [id, used.get(usageKey(`token:${id}`)) ?? 0]));
+  const keyOf = (id: string): string => usageKey(tokenCaller(id));
+  const used = await usage.today(ids.map(keyOf));
+  return new Map(ids.map((id) => [id, used.get(keyOf(id)) ?? 0]));
 }
 
 /** `1 000 calls` */

@@ -3,7 +3,7 @@
 import type { IncomingMessage } from "node:http";
 import { type Refusal, refusal } from "../../endpoint/http/refusal.ts";
 import { RequestSource, type SourceRefusals } from "../../endpoint/http/request-source.ts";
-import type { Caller, TokenPolicy } from "../../../core/types/caller.ts";
+import { type Caller, tokenCaller, type TokenPolicy } from "../../../core/types/caller.ts";
 import type { GatewaySettings } from "../../../core/types/gateway-settings.ts";
 import type { Delay, GatewayToken, Limits, TokenStore } from "../../../core/types/shared-state.ts";
 import type { Clock } from "../../../util/clock.ts";
@@ -152,7 +152,7 @@ export class Access {
     let admission = this.#admissions.get(token);
     if (admission === undefined) {
       const { id, name, agents, policy } = token;
-      const caller = { id: `token:${id}`, label: name };
+      const caller = { id: tokenCaller(id), label: name };
       const countMore = this.#counter(caller.id, policy?.rateLimit);
       const countBytes = this.#byteCounter(caller.id);
       admission = { isAdmitted: true, caller, agents, policy, countMore, countBytes };

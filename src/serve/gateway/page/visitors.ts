@@ -129,7 +129,7 @@ export class Visitors {
   }
 
   cookieIn(request: IncomingMessage, of?: string): string | undefined {
-    return cookieIn(request.headers.cookie, this.#nameOf(of));
+    return cookieIn(request, this.#nameOf(of), LONGEST_COOKIE);
   }
 
   #nameOf(of: string | undefined): string {
@@ -137,10 +137,15 @@ export class Visitors {
   }
 }
 
-function cookieIn(header: string | undefined, name: string): string | undefined {
-  if (header === undefined || header.length > LONGEST_COOKIE) return undefined;
+/** Undefined if all cookies together are longer than `longest`. */
+export function cookieIn(
+  { headers: { cookie: header } }: IncomingMessage,
+  name: string,
+  longest: number,
+): string | undefined {
+  if (header === undefined || header.length > longest) return undefined;
   const start = `${name}=`;
   const found = header.split("; ").filter((each) => each.startsWith(start));
-  // Another site's page cannot set one, but a program on another port of this host can: two are none.
+  // Another site's page cannot set one, but a program on another port of this host can. If there are two, none counts.
   return found.length === 1 ? found[0]?.slice(start.length) : undefined;
 }

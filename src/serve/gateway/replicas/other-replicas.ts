@@ -12,7 +12,7 @@ import {
 import { Agent as TlsAgent, request as requestTls } from "node:https";
 import type { ServerResponse } from "node:http";
 import { pipeline } from "node:stream";
-import type { Caller, CallerJwt } from "../../../core/types/caller.ts";
+import { type Caller, type CallerJwt, tokenOf } from "../../../core/types/caller.ts";
 import type { Logger } from "../../../core/types/logger.ts";
 import type { Replicas, TokenStore } from "../../../core/types/shared-state.ts";
 import type { Clock } from "../../../util/clock.ts";
@@ -51,8 +51,6 @@ const IDLE_MS = 30_000;
 const MOST_CONNECTIONS = 1024;
 const TAG_LENGTH = 8;
 const JWT_PURPOSE = "forwarded JWT";
-/** Begins the id of a caller who has one of the gateway's tokens. */
-const TOKEN = "token:";
 /** As `Client` makes the ids of questions. */
 const QUESTION = new RegExp(`^plugboard-([0-9a-f]{${TAG_LENGTH}})-\\d+$`);
 
@@ -177,9 +175,9 @@ export class OtherReplicas implements Elsewhere, PageElsewhere {
     if (verdict.kind === "refused") return this.#notTaken(verdict.why);
     const { caller, expiresAt, agent: meant } = verdict.by;
     if (caller === undefined || meant !== agent) return this.#notTaken("it is for another agent");
-    const isToken = caller.id.startsWith(TOKEN);
-    const token = isToken ? tokens.current(caller.id.slice(TOKEN.length)) : undefined;
-    if (isToken && token === undefined) {
+    const id = tokenOf(caller.id);
+    const token = id === undefined ? undefined : tokens.current(id);
+    if (id !== undefined && token === undefined) {
       return refusal(401, "this token is not valid: it has expired or was revoked");
     }
     const { policy } = token ?? {};
