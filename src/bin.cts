@@ -47,7 +47,7 @@ async function callWarm(argv: string[]): Promise<number | undefined> {
   return exitCode;
 }
 
-/** Whether there is a note of a gateway (`core/state/running-gateway.ts`). */
+/** Whether there is a record of a gateway (`core/state/running-gateway.ts`). */
 function hasGateway(): boolean {
   try {
     const names = fs.readdirSync(paths.join(plugboardHome(), "gateway"));

@@ -4,7 +4,7 @@
 import type { ServerStatus } from "../../core/types/server-status.ts";
 import { duration, plural } from "../../util/text.ts";
 import { keyOf } from "../../serve/gateway/monitoring/server-history.ts";
-import { medianMs } from "../../serve/gateway/monitoring/tally.ts";
+import { quantileMs } from "../../serve/gateway/monitoring/tally.ts";
 import type { Monitoring } from "../../serve/gateway/monitoring/monitoring.ts";
 import type { CliContext } from "../context.ts";
 import { stateCell } from "../status/server-state.ts";
@@ -89,7 +89,7 @@ function serverRow(
 ): Row {
   const recent = all && before ? difference(all, before) : all;
   const rate = seconds === 0 || recent === undefined ? 0 : recent.calls / seconds;
-  const median = medianMs(recent?.durations ?? []) ?? medianMs(all?.durations ?? []);
+  const median = quantileMs(recent?.durations ?? [], 0.5) ?? quantileMs(all?.durations ?? [], 0.5);
   const errors = all?.errors ?? 0;
   return {
     cells: [

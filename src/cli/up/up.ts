@@ -335,7 +335,7 @@ function followEdits(
       const next = await live.readGateway();
       const report = await gateway.reload(next.agentIds);
       // The boards have the edit by now, so it is applied, whatever becomes of the record.
-      await gateway.writeNote().catch((error: unknown) => {
+      await gateway.writeRecord().catch((error: unknown) => {
         const why = oneLine(errorMessage(error), MOST_NAMES);
         logger.warn(
           `the gateway's record, by which other commands find it, could not be written, so they start servers of their own: ${why}; to try again: plugboard reload`,

@@ -4,7 +4,7 @@
 import { lstat, readdir, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
-/** As `writeJsonFile`, `writeText` and notes of gateways name them. */
+/** As `writeJsonFile`, `writeText` and records of gateways name them. */
 const TEMPORARY = /\.[0-9a-f]{12}\.tmp$/;
 /** How deep below the state directory files are. */
 const DEPTH = 2;

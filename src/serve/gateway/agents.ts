@@ -369,7 +369,9 @@ export class ServedAgent {
     if (board === undefined) {
       const isPersons = person !== undefined && this.#hasRoomFor(admitted);
       if (person !== undefined && !isPersons) key = canonicalJson(terms);
-      board = this.#policyBoards.get(key) ?? this.#openShared(key, admitted, isPersons);
+      board =
+        this.#policyBoards.get(key) ??
+        this.#openShared(key, admitted, isPersons ? this.#personIn(admitted) : undefined);
     }
     const shared = board;
     shared.timer?.cancel();
@@ -381,18 +383,21 @@ export class ServedAgent {
     });
     try {
       const { endpoint, board: served } = await shared.served;
-      return { endpoint, board: served, isPersons: shared.isPersons, release: leave };
+      return { endpoint, board: served, isPersons: shared.person !== undefined, release: leave };
     } catch (error) {
       this.#policyBoards.delete(key);
       throw error;
     }
   }
 
-  #openShared(key: string, admitted: AdmittedCaller, isPersons: boolean): PolicyBoard {
+  #openShared(
+    key: string,
+    admitted: AdmittedCaller,
+    person: SessionPerson | undefined,
+  ): PolicyBoard {
     const id = `policy-${createHash("sha256").update(key).digest("hex").slice(0, 16)}`;
-    const person = isPersons ? this.#personIn(admitted) : undefined;
     const served = this.#open(admitted, person, { id, perSession: false });
-    const board = { served, users: 0, person: person?.id, isPersons, mayBeSignedIn: false };
+    const board = { served, users: 0, person: person?.id, mayBeSignedIn: false };
     this.#policyBoards.set(key, board);
     return board;
   }
@@ -400,7 +405,7 @@ export class ServedAgent {
   /** Makes room by closing boards that nobody uses. One person has only a few, so that nobody takes what others need. */
   #hasRoomFor({ caller }: AdmittedCaller): boolean {
     const { people, logger } = this.#options;
-    const all = [...this.#policyBoards].filter(([, { isPersons }]) => isPersons);
+    const all = [...this.#policyBoards].filter(([, { person }]) => person !== undefined);
     const own = all.filter(([, { person }]) => person === personOf(caller));
     const theirs = own.length >= MOST_BOARDS_OF_ONE ? own : all;
     if (theirs === all && all.length < people) return true;
@@ -580,31 +585,23 @@ export class ServedAgent {
       Pick<EndpointOptions, "about" | "onRoots" | "mayLogForOthers" | "isForOthers">
     > = {},
   ): Endpoint {
-    const { quotas } = this.#options;
-    const { sealer, home, newId, clock, logger, approvals, spans, search, isForMany } =
-      this.#options;
-    const { keepsApps } = this.#opened;
-    const about = (): string | undefined => this.#aboutFor(true, false, false);
-    const onApproval = approvals?.askFor(this.id);
-    const shares = this.#subscriptionShares;
-    const given = {
+    const { sealer, home, newId, clock, logger } = this.#options;
+    const { approvals, spans, search, isForMany, quotas } = this.#options;
+    return new Endpoint({
+      board,
+      agent: this.id,
       sealer,
       home,
       newId,
       clock,
       logger,
-      onApproval,
-      about,
-      keepsApps,
       spans,
       search,
-    };
-    return new Endpoint({
-      board,
-      agent: this.id,
-      subscriptionShares: shares,
+      onApproval: approvals?.askFor(this.id),
+      about: () => this.#aboutFor(true, false, false),
+      keepsApps: this.#opened.keepsApps,
+      subscriptionShares: this.#subscriptionShares,
       ...(quotas && { countCall: quotas.of(this.id) }),
-      ...given,
       ...(isForMany && { isForMany }),
       ...ofSession,
     });
@@ -625,8 +622,7 @@ interface ServedSession {
 interface PolicyBoard {
   served: Promise<ServedSession>;
   users: number;
-  /** Only one person uses it, with servers of their own. */
-  isPersons: boolean;
+  /** The one person who uses it, with servers of their own. Undefined: everybody with these rights does. */
   person: string | undefined;
   /** Somebody has signed in somewhere since it was last used. */
   mayBeSignedIn: boolean;

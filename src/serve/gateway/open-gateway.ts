@@ -143,7 +143,7 @@ export interface OpenedGateway {
    */
   reload(agentIds: readonly string[]): Promise<ReloadReport>;
   /** Writes the record again, with what the gateway runs with now. Call it after each reload. */
-  writeNote(): Promise<void>;
+  writeRecord(): Promise<void>;
   /** Lets calls in flight finish, then stops every server. */
   close(): Promise<void>;
 }
@@ -187,7 +187,7 @@ async function openLocked(given: LoggedOptions, undo: UndoSteps): Promise<Opened
     ...(state.replicas && { replicas: state.replicas, problems: () => fleet?.problems() ?? [] }),
     viewerOf: (admitted) => agents.viewerOf(admitted),
   });
-  const writeNote = (): Promise<void> =>
+  const writeRecord = (): Promise<void> =>
     record.write(async () => {
       const fingerprint = await options.fingerprint?.();
       return recordGateway(options.stateDir, {
@@ -197,7 +197,7 @@ async function openLocked(given: LoggedOptions, undo: UndoSteps): Promise<Opened
         fingerprint,
       });
     });
-  await writeNote();
+  await writeRecord();
   await announce(options, state);
   undo.add(async () => {
     await leave(http, options);
@@ -221,8 +221,8 @@ async function openLocked(given: LoggedOptions, undo: UndoSteps): Promise<Opened
       await announce(options, state);
       return report;
     },
-    async writeNote() {
-      if (!undo.hasBegun) await writeNote();
+    async writeRecord() {
+      if (!undo.hasBegun) await writeRecord();
     },
     close: () => undo.run(),
   };

@@ -105,9 +105,9 @@ it("opens without HTTP: no port, no token, and its note says how it was started"
   });
   expect(await findGateway(stateDir, place)).not.toHaveProperty("url");
   applied = "second";
-  await gateway.writeNote();
+  await gateway.writeRecord();
   expect((await findGateway(stateDir, place))?.fingerprint).toEqual(fingerprint("second"));
   // A note that is written while it stops would stay.
-  await Promise.all([gateway.writeNote(), gateway.close()]);
+  await Promise.all([gateway.writeRecord(), gateway.close()]);
   expect(await findGateway(stateDir, place)).toBeUndefined();
 });

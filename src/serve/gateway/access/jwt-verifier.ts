@@ -5,6 +5,7 @@ import { hash } from "node:crypto";
 import { decodeJwt, errors, type JWTPayload, jwtVerify } from "jose";
 import { PlugboardError } from "../../../core/types/errors.ts";
 import type { JwtIssuer } from "../../../core/types/gateway-settings.ts";
+import { textsIn } from "../../../core/types/json.ts";
 import { createFetch, type GuardedFetch } from "../../../core/net/fetch.ts";
 import { addressRules, type NetworkPolicy } from "../../../core/net/policy.ts";
 import { canonicalJson } from "../../../util/canonical-json.ts";
@@ -129,8 +130,7 @@ function scopesIn({ scope, scp }: JWTPayload): string[] {
 }
 
 function texts(value: unknown): string[] {
-  if (!Array.isArray(value)) return [];
-  return value.slice(0, MOST_AUDIENCES).filter((each) => typeof each === "string");
+  return textsIn(value).slice(0, MOST_AUDIENCES);
 }
 
 function invalid(reason: string): JwtVerdict {

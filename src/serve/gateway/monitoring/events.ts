@@ -57,7 +57,7 @@ export class GatewayEvents<View extends EventView = EventView> {
   /** How many of them have been sent to readers. */
   #sent = 0;
   readonly #readers = new Map<ServerResponse, View | undefined>();
-  readonly #places = new Shares(MOST_READERS);
+  readonly #shares = new Shares(MOST_READERS);
   readonly #listeners = new Set<EventListener>();
   /** The number of the last event about each thing. */
   readonly #lastAbout = new Map<string, number>();
@@ -135,15 +135,15 @@ export class GatewayEvents<View extends EventView = EventView> {
   open(request: IncomingMessage, reply: ServerResponse, caller: string, view?: View): void {
     // It went away while somebody found out what it may see, and will not say so again.
     if (reply.destroyed) return;
-    const shortage = this.#places.take(caller);
+    const shortage = this.#shares.take(caller);
     if (shortage !== undefined) {
       const isOwn = shortage === "own";
-      const [status, most] = isOwn ? [429, this.#places.each] : [503, MOST_READERS];
+      const [status, most] = isOwn ? [429, this.#shares.each] : [503, MOST_READERS];
       reply.writeHead(status, { "Content-Type": "text/plain", "Retry-After": "10" });
       const whose = isOwn ? " of this caller" : "";
       return void reply.end(`there are already ${most} readers${whose} of the events\n`);
     }
-    reply.once("close", () => this.#places.giveBack(caller));
+    reply.once("close", () => this.#shares.giveBack(caller));
     reply.writeHead(200, STREAM_HEADERS);
     if (request.method === "HEAD") return void reply.end();
     this.#isKept = true;

@@ -36,7 +36,7 @@ import {
   type FleetStatus,
   type UnappliedEdit,
 } from "./status.ts";
-import { countDuration, newDurations, quantileMs, Tally } from "./tally.ts";
+import { countDuration, newDurations, percentiles, Tally } from "./tally.ts";
 import { View } from "./view.ts";
 import { VisitLines } from "./visit-lines.ts";
 
@@ -97,7 +97,7 @@ type RequestRefusal =
 type RefusalKind = RequestRefusal | "policy" | "approval" | "pins" | "call-rate" | "quota";
 
 /** Calls that the guard refused, by the code of their failure. */
-const GUARD_REFUSALS: Readonly<Record<string, RefusalKind>> = {
+export const GUARD_REFUSALS: Readonly<Record<string, RefusalKind>> = {
   REFUSED_BY_POLICY: "policy",
   NOT_APPROVED: "approval",
   CHANGED_TOOL: "pins",
@@ -477,9 +477,7 @@ interface CountedCommand extends AttachedCommand {
 }
 
 function commandStatus({ durations, calls, ...command }: CountedCommand): AttachedCommand {
-  const [p50, p95] = [quantileMs(durations, 0.5), quantileMs(durations, 0.95)];
-  const took = { ...(p50 !== undefined && { p50 }), ...(p95 !== undefined && { p95 }) };
-  return { ...command, calls: { ...calls, ...took } };
+  return { ...command, calls: { ...calls, ...percentiles(durations) } };
 }
 
 /** Of an attached command. */

@@ -167,12 +167,13 @@ export function durationsOf(
   return all;
 }
 
-/** The duration that half of the calls did not exceed, between the bounds of its part. Undefined without calls. */
-export function medianMs(durations: ArrayLike<number>): number | undefined {
-  return quantileMs(durations, 0.5);
+/** `p50` milliseconds is what half of the calls did not exceed, `p95` what 95 % did not. Absent without calls. */
+export function percentiles(durations: ArrayLike<number>): { p50?: number; p95?: number } {
+  const [p50, p95] = [quantileMs(durations, 0.5), quantileMs(durations, 0.95)];
+  return { ...(p50 !== undefined && { p50 }), ...(p95 !== undefined && { p95 }) };
 }
 
-/** The same for another share of the calls. */
+/** The duration that this share of the calls did not exceed, between the bounds of its part. Undefined without calls. */
 export function quantileMs(durations: ArrayLike<number>, share: number): number | undefined {
   let all = 0;
   for (let at = 0; at < durations.length; at += 1) all += durations[at] ?? 0;

@@ -47,7 +47,7 @@ export class AuditSearch {
   async #find({ from, most, ...query }: AuditAsked, role: Role): Promise<AuditFound> {
     const isWanted = auditFilter(query);
     const trails = await this.#options.trails();
-    let [total, damaged] = [0, 0];
+    let damaged = 0;
     const lines: AuditLine[] = [];
     for (const trail of trails) {
       const read = trail.read({
@@ -59,7 +59,7 @@ export class AuditSearch {
     }
     // Several files are one list.
     if (trails.length > 1) lines.sort((a, b) => a.time.localeCompare(b.time));
-    total = lines.length;
+    const total = lines.length;
     const page = lines.slice(Math.max(0, total - from - most), Math.max(0, total - from));
     return {
       rows: page.toReversed().map((line) => this.#row(line, role)),

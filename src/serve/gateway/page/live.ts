@@ -11,9 +11,10 @@ import type { ServerLine, ServerLines } from "../../../core/types/server-log.ts"
 import { Shares } from "../../../util/shares.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
 import { shortHash } from "../../../util/short-hash.ts";
+import type { ClientName } from "../monitoring/clients.ts";
 import { type EventView, GatewayEvents } from "../monitoring/events.ts";
 import type { Monitoring } from "../monitoring/monitoring.ts";
-import { durationsOf, quantileMs } from "../monitoring/tally.ts";
+import { durationsOf, percentiles } from "../monitoring/tally.ts";
 import type { Visitor } from "./visitors.ts";
 import type {
   CallFacts,
@@ -82,7 +83,7 @@ export class Live {
   /** Pages that are open: of everybody, and of viewers. */
   #readers = 0;
   #viewers = 0;
-  readonly #places = new Shares(MOST_PAGES, MOST_PAGES_OF_ONE);
+  readonly #shares = new Shares(MOST_PAGES, MOST_PAGES_OF_ONE);
   #timer: Timer | undefined;
   #ending: Timer | undefined;
   #minuteTimer: Timer;
@@ -110,9 +111,9 @@ export class Live {
     await this.#look();
     // A visitor who went away meanwhile will not say so again.
     if (reply.destroyed || this.#isClosed) return;
-    const shortage = this.#places.take(visitor.nonce);
+    const shortage = this.#shares.take(visitor.nonce);
     const isFull = visitor.role === "viewer" && this.#viewers >= MOST_VIEWERS;
-    if (shortage === undefined && isFull) this.#places.giveBack(visitor.nonce);
+    if (shortage === undefined && isFull) this.#shares.giveBack(visitor.nonce);
     if (shortage !== undefined || isFull) {
       reply.writeHead(503, { "Content-Type": "application/json", "Retry-After": "10" });
       const message = "too many pages are open already; close some of them";
@@ -125,7 +126,7 @@ export class Live {
     this.#viewers += isViewer;
     this.#readers += 1;
     reply.once("close", () => {
-      this.#places.giveBack(visitor.nonce);
+      this.#shares.giveBack(visitor.nonce);
       this.#viewers -= isViewer;
       this.#readers -= 1;
       leftCalls();
@@ -339,7 +340,7 @@ export class Live {
 function peopleFacts({ clients, sessions, attached }: GatewayStatus): People {
   return {
     clients: clients.list.slice(0, MOST_PEOPLE).map(({ caller, agent, client, ...seen }) => ({
-      name: [client.name, client.version].filter(Boolean).join(" "),
+      name: nameOf(client),
       who: caller,
       agent,
       since: seen.firstSeen,
@@ -347,7 +348,7 @@ function peopleFacts({ clients, sessions, attached }: GatewayStatus): People {
       requests: seen.requests,
     })),
     sessions: sessions.list.slice(0, MOST_PEOPLE).map(({ caller, agent, client, lastSeen }) => ({
-      name: [client.name, client.version].filter(Boolean).join(" "),
+      name: nameOf(client),
       who: caller,
       agent,
       since: lastSeen,
@@ -361,6 +362,11 @@ function peopleFacts({ clients, sessions, attached }: GatewayStatus): People {
       calls,
     })),
   };
+}
+
+/** `claude-code 2.1.0` */
+function nameOf({ name, version }: ClientName): string {
+  return [name, version].filter(Boolean).join(" ");
 }
 
 function agentFacts({
@@ -383,7 +389,6 @@ function serverFacts(
   const { name, transport, target, state, tools, hiddenByRules = 0 } = status;
   const { promptTokens, restarts, calls, pid } = status;
   const refused = refusedBy(status);
-  const [p50, p95] = [quantileMs(durations, 0.5), quantileMs(durations, 0.95)];
   return {
     agent,
     name,
@@ -399,8 +404,7 @@ function serverFacts(
       total: calls.total,
       failed: calls.failed,
       inFlight: calls.inFlight,
-      ...(p50 !== undefined && { p50 }),
-      ...(p95 !== undefined && { p95 }),
+      ...percentiles(durations),
     },
     ...(refused !== undefined && { refused }),
   };

@@ -4,7 +4,12 @@
 
 import type { CallStartEvent, WatchedCallEvent } from "../../../core/types/events.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
-import type { CallPlace, Monitoring, PlacedCallWatcher } from "../monitoring/monitoring.ts";
+import {
+  type CallPlace,
+  GUARD_REFUSALS,
+  type Monitoring,
+  type PlacedCallWatcher,
+} from "../monitoring/monitoring.ts";
 import type { CallContent, CallFacts, CallStep } from "./wire.ts";
 
 const KEPT_CALLS = 500;
@@ -227,8 +232,6 @@ function contentOf(
   };
 }
 
-const REFUSALS = new Set(["REFUSED_BY_POLICY", "NOT_APPROVED", "CHANGED_TOOL", "RATE_LIMITED"]);
-
 /** Undefined while it runs. */
 function endOf({ call }: Kept): EndedCall | undefined {
   return "durationMs" in call ? call : undefined;
@@ -254,7 +257,11 @@ function factsOf(kept: Kept): CallFacts {
     ...of,
     ms: durationMs,
     bytes,
-    outcome: !isError ? "ok" : REFUSALS.has(failure?.code ?? "") ? "refused" : "error",
+    outcome: !isError
+      ? "ok"
+      : Object.hasOwn(GUARD_REFUSALS, failure?.code ?? "")
+        ? "refused"
+        : "error",
     verdict: decision.verdict,
     ...(decision.rule !== undefined && { rule: decision.rule }),
     ...(failure && { code: failure.code, message: failure.message }),
