@@ -72,15 +72,15 @@ export async function within<T>(
 }
 
 /** Resolves after `ms`, or as soon as the signal aborts. */
-export function pause(clock: Clock, ms: number, signal: CallSignal): Promise<void> {
+export function pause(clock: Clock, ms: number, signal?: CallSignal): Promise<void> {
   return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
+    if (signal?.aborted) return resolve();
     const done = (): void => {
       timer.cancel();
-      signal.removeEventListener("abort", done);
+      signal?.removeEventListener("abort", done);
       resolve();
     };
     const timer = clock.after(ms, done);
-    signal.addEventListener("abort", done, { once: true });
+    signal?.addEventListener("abort", done, { once: true });
   });
 }

@@ -79,9 +79,8 @@ function within(
       call.decision = { verdict: "refused", rule: `rateLimit of ${limit.of}` };
       throw tooMany(limit, wait, server);
     }
-    const { signal = new AbortController().signal } = call;
-    await pause(clock, Math.max(...delay.waits), signal);
-    if (!signal.aborted) return;
+    await pause(clock, Math.max(...delay.waits), call.signal);
+    if (!call.signal?.aborted) return;
     limits.giveBack(buckets);
     throw cancelled();
   };

@@ -22,8 +22,6 @@ const STALE_MS = 15_000;
 const POLL_MS = 50;
 const TIMEOUT_MS = 60_000;
 
-const never = new AbortController().signal;
-
 /**
  * Runs `task` while no other process or task holds the lock at `path`. Rejects with TIMEOUT if the lock is not
  * free within `timeoutMs`.
@@ -42,7 +40,7 @@ export async function withLock<Result>(
         hint: "if no other plugboard is running, remove the file",
       });
     }
-    await pause(clock, POLL_MS, never);
+    await pause(clock, POLL_MS);
     unlock = await tryLock(path);
   }
   try {

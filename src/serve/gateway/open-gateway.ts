@@ -85,8 +85,6 @@ const PAGE_FOLDER = fileURLToPath(new URL("../../ui", import.meta.url));
 /** Names all gateways that share a state, among those of a machine. */
 const FLEET = "fleet";
 
-const NEVER = new AbortController().signal;
-
 export interface OpenGatewayOptions extends Omit<ClientBoardOptions, "state" | "owner"> {
   settings: GatewaySettings;
   agentIds: readonly string[];
@@ -578,7 +576,7 @@ async function leave(
   logger.info(`stopping: answers for ${duration(stopDelay)} more, and is not ready any more`, {
     visit: "gateway",
   });
-  await pause(clock, stopDelay, NEVER);
+  await pause(clock, stopDelay);
 }
 
 /** Resolves when no attached command waits for anything, or the time for that is over. */
@@ -591,7 +589,7 @@ async function drained(
     const calls = plural(channel.inFlight, "call");
     logger.warn(`stopping: waits up to ${duration(DRAIN_MS)} for ${calls} of attached commands`);
   }
-  while (channel.inFlight > 0 && clock.monotonic() < deadline) await pause(clock, LOOK_MS, NEVER);
+  while (channel.inFlight > 0 && clock.monotonic() < deadline) await pause(clock, LOOK_MS);
   if (channel.inFlight === 0) return;
   const calls = plural(channel.inFlight, "call");
   logger.warn(`${calls} of attached commands did not end in time and may have taken effect`);

@@ -17,8 +17,6 @@ const PATIENCE_MS = 60_000;
 /** Documents that are known while PostgreSQL is away. */
 const MOST_KNOWN = 10_000;
 
-const NEVER = new AbortController().signal;
-
 export class GrantRows implements GrantStore {
   readonly #postgres: Postgres;
   readonly #values: SealedValues;
@@ -83,7 +81,7 @@ export class GrantRows implements GrantStore {
       if (this.#clock.monotonic() > deadline) {
         throw new PlugboardError("TIMEOUT", "another gateway renews the same sign-in for too long");
       }
-      await pause(this.#clock, POLL_MS, NEVER);
+      await pause(this.#clock, POLL_MS);
     }
     let timer: Timer | undefined;
     const renewLater = (): void => {
