@@ -3,6 +3,7 @@
 import { RequestError } from "@agentclientprotocol/sdk";
 import { PlugboardError, withHint } from "../../core/types/errors.ts";
 import { isJsonObject, type JsonObject } from "../../core/types/json.ts";
+import { errorMessage } from "../../util/error-message.ts";
 
 export type RpcId = string | number | null;
 
@@ -80,7 +81,7 @@ export function toRpcError(error: unknown): JsonObject {
     return { code, message, data };
   }
   if (!(error instanceof PlugboardError)) {
-    return { code: -32603, message: error instanceof Error ? error.message : String(error) };
+    return { code: -32603, message: errorMessage(error) };
   }
   const { code, message, hint, problems } = error;
   if (code === "CONFIG_INVALID" || code === "INVALID_ARGUMENTS") {

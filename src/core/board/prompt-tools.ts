@@ -26,7 +26,7 @@ import {
   QUERIES,
   readCalledArguments,
   readLimit,
-  textsIn,
+  readTexts,
 } from "./search-request.ts";
 
 /** How many tools a message of the user brings into the prompt. */
@@ -266,8 +266,8 @@ export class PromptTools {
 
   async #answer(args: JsonObject): Promise<ToolResult> {
     const { limit = DEFAULT_LIMIT } = args;
-    const queries = textsIn(args["queries"] ?? args["query"]);
-    const names = textsIn(args["names"] ?? args["name"]);
+    const queries = readTexts(args["queries"] ?? args["query"]);
+    const names = readTexts(args["names"] ?? args["name"]);
     if (queries === undefined || names === undefined || queries.length + names.length === 0) {
       throw noQueries();
     }

@@ -20,7 +20,7 @@ export const QUERIES = {
 export const NOTHING_FOUND = "No tool was found. Ask in other words, or with fewer of them.";
 
 /** Undefined if the value is neither a text nor a list of texts. Models give one for the other. */
-export function textsIn(value: unknown): string[] | undefined {
+export function readTexts(value: unknown): string[] | undefined {
   const list = value === undefined ? [] : [value].flat();
   if (!list.every((each) => typeof each === "string")) return undefined;
   return list

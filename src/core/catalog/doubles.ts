@@ -65,7 +65,7 @@ const QUALIFIED = /^(?:mcp(?:__|:))?(.+?)(?:__|[/.:])(.+)$/s;
 /** Some write it with one sign: `mcp_github_create_issue`. Then a server's name may be any of the first words. */
 const QUALIFIED_BY_ONE = /^mcp[_-](?![_-])/i;
 const MOST_SERVER_WORDS = 4;
-/** Letters of Cyrillic and Greek that look like those of Latin. */
+/** Letters of Cyrillic and Greek, each before the Latin letter that it looks like. */
 const LOOKALIKES = new Map(
   Array.from(
     "аaеeоoрpсcуyхxѕsіiјjԁdӏlһhԛqԝwкkмmтtвbнhАAВBЕEЗ3ІIЈJКKМMНHОOРPСCТTХXЅSУYοoνvρpαaιiτtυuκkχxΑAΒBΕEΖZΗHΙIΚKΜMΝNΟOΡPΤTΥYΧX".matchAll(
@@ -186,8 +186,7 @@ function placesOf(servers: readonly ComparedServer[]): Map<ComparedServer, numbe
 class Traits {
   readonly name: string;
   readonly parameters: string;
-  /** How many. */
-  readonly count: number;
+  readonly parameterCount: number;
   /** Tools that share one of these may be doubles: the name, and how a long description begins, with the parameters. */
   readonly keys: readonly string[];
   readonly #description: string;
@@ -198,7 +197,7 @@ class Traits {
     this.name = plainWords(name).replaceAll(" ", "");
     const parameters = isJsonObject(properties) ? Object.keys(properties) : [];
     this.parameters = parameters.toSorted().join(" ");
-    this.count = parameters.length;
+    this.parameterCount = parameters.length;
     this.#description = description.slice(0, MOST_TEXT);
     const begins = `${plainWords(description.slice(0, LONG))}\n${this.parameters}`;
     const byName = `name ${this.name}`;
@@ -241,7 +240,7 @@ function plainWords(text: string): string {
     .trim();
 }
 
-/** What somebody reads in letters of other scripts, without accents. */
+/** As a reader takes it: Latin letters in place of those of other scripts that look like them, without accents. */
 function latinised(text: string): string {
   const bare = text.replaceAll(/(?<=\p{Script=Latin})\p{M}+/gu, "");
   return bare.replaceAll(
@@ -257,7 +256,7 @@ function isCopy(tool: ComparedTool, original: ComparedTool): boolean {
   if (one.name !== other.name) {
     return isSameText && hasSameParameters && one.text.length >= LONG;
   }
-  if (hasSameParameters && one.count >= MANY_PARAMETERS) return true;
+  if (hasSameParameters && one.parameterCount >= MANY_PARAMETERS) return true;
   if (one.text === "" || other.text === "") return false;
   if (isSameText) return one.text.length >= TELLING || hasSameParameters;
   const [fewer, more] = one.pairs.size < other.pairs.size ? [one, other] : [other, one];

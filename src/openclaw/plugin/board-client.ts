@@ -4,7 +4,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { homedir } from "node:os";
-import { isJsonObject } from "../../core/types/json.ts";
+import { isJsonObject, tryParseJson } from "../../core/types/json.ts";
+import { errorMessage } from "../../util/error-message.ts";
 import { oneLine } from "../../util/text.ts";
 import manifest from "./package.json" with { type: "json" };
 import type { Connection, HttpConnection, StdioConnection } from "./settings.ts";
@@ -137,7 +138,7 @@ async function askUrl(
     );
   }
   const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");
-  const messages = (isStream ? eventsIn(body) : [body]).map(parse);
+  const messages = (isStream ? eventsIn(body) : [body]).map(tryParseJson);
   const answer = messages.find((each) => isJsonObject(each) && each["id"] === message.id);
   if (answer !== undefined) return answer;
   throw new BoardProblem(
@@ -149,7 +150,7 @@ async function askUrl(
 function unreachable(url: URL, error: unknown): BoardProblem {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const code = isJsonObject(cause) && typeof cause["code"] === "string" ? cause["code"] : undefined;
-  const why = code ?? (cause instanceof Error ? cause.message : String(cause));
+  const why = code ?? errorMessage(cause);
   return new BoardProblem(
     `the gateway at ${url.host} cannot be reached (${oneLine(why, 200)})`,
     "start it with plugboard up, or correct the URL in mcp.servers.plugboard",
@@ -264,7 +265,7 @@ class BoardProcess {
     this.#unread = lines.pop() ?? "";
     if (this.#unread.length > MAX_BYTES) this.#child.kill("SIGTERM");
     for (const line of lines) {
-      const message = parse(line);
+      const message = tryParseJson(line);
       const id = isJsonObject(message) ? message["id"] : undefined;
       if (typeof id === "number") this.#waiting.get(id)?.(message);
     }
@@ -326,14 +327,6 @@ function inherited(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return { HOME: homedir(), ...(Object.fromEntries(kept) as NodeJS.ProcessEnv) };
 }
 
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
-}
-
 function textIn(answer: unknown): string {
   const { result, error } = isJsonObject(answer) ? answer : {};
   if (isJsonObject(error)) {
@@ -351,9 +344,8 @@ function textIn(answer: unknown): string {
 
 function toProblem(error: unknown): BoardProblem {
   if (error instanceof BoardProblem) return error;
-  const message = error instanceof Error ? error.message : String(error);
   return new BoardProblem(
-    oneLine(message, 300),
+    oneLine(errorMessage(error), 300),
     "see whether the server is Plugboard: openclaw mcp status",
   );
 }

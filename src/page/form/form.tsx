@@ -3,6 +3,7 @@
 import { useSignal } from "@preact/signals";
 import type { VNode } from "preact";
 import { useEffect, useId, useMemo } from "preact/hooks";
+import { errorMessage } from "../../util/error-message.ts";
 import { asText } from "../../util/text.ts";
 import { visible } from "../../util/visible.ts";
 import { Foreign } from "../parts/foreign.tsx";
@@ -325,7 +326,7 @@ export function JsonInput({
               isObjectWanted && !isObject(next ?? {}) ? "This takes an object." : undefined;
             if (problem.value === undefined) onChange(next);
           } catch (error) {
-            problem.value = `This is not JSON yet: ${error instanceof Error ? error.message : String(error)}`;
+            problem.value = `This is not JSON yet: ${errorMessage(error)}`;
           }
         }}
         onBlur={() => {

@@ -6,6 +6,7 @@ import type { Logger } from "../../types/logger.ts";
 import type { Embed } from "../../types/search.ts";
 import { canonicalName, type Tool } from "../../types/tool.ts";
 import { type Clock, within } from "../../../util/clock.ts";
+import { errorMessage } from "../../../util/error-message.ts";
 
 /** How many texts the provider gets at a time, and how many characters of each. */
 const BATCH = 64;
@@ -138,7 +139,7 @@ export class Embeddings {
     if (this.#hasWarned) return;
     this.#hasWarned = true;
     logger.warn("search goes by words alone, since 'embed' failed", {
-      reason: error instanceof Error ? error.message : String(error),
+      reason: errorMessage(error),
     });
   }
 }

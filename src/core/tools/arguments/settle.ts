@@ -41,7 +41,7 @@ class Settler {
 
   option({ key, value, next }: LooseOption): void {
     const name = this.#named(key);
-    const all = name === undefined && key === ALL ? objectIn(value ?? next?.value) : undefined;
+    const all = name === undefined && key === ALL ? asObject(value ?? next?.value) : undefined;
     if (all !== undefined) {
       for (const [each, given] of Object.entries(all))
         this.#pairs.push({ key: each, value: { kind: "json", value: given } });
@@ -120,7 +120,7 @@ class Settler {
 /** As other programs have it: `--args '{"title": "x"}'`. */
 const ALL = "args";
 
-function objectIn(value: GivenValue | undefined): JsonObject | undefined {
+function asObject(value: GivenValue | undefined): JsonObject | undefined {
   const parsed =
     value === undefined || value.kind === "json" ? value?.value : tryParseJson(value.text);
   return isJsonObject(parsed) ? parsed : undefined;

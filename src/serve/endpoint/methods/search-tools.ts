@@ -10,7 +10,7 @@ import {
   QUERIES,
   readCalledArguments,
   readLimit,
-  textsIn,
+  readTexts,
 } from "../../../core/board/search-request.ts";
 import {
   invalidRequest,
@@ -149,7 +149,7 @@ export class SearchedTools {
   }
 
   async #search({ queries: asked, limit = DEFAULT_LIMIT }: JsonObject): Promise<string> {
-    const queries = textsIn(asked) ?? [];
+    const queries = readTexts(asked) ?? [];
     if (queries.length === 0) throw noQueries();
     const most = readLimit(limit, MOST_HITS);
     const { board } = this.#context;
