@@ -502,7 +502,7 @@ const PLAIN_PROGRAM = /^[\w.+-]*$/;
  * Files of other applications and sessions of editors often set them: what a desktop starts does not have the shell's, and
  * their servers would not start without it.
  */
-const PLACES: ReadonlySet<string> = new Set([
+const SEARCHED: readonly string[] = [
   "PATH",
   "HOME",
   "USERPROFILE",
@@ -536,16 +536,16 @@ const PLACES: ReadonlySet<string> = new Set([
   "ASDF_DATA_DIR",
   "VIRTUAL_ENV",
   "CONDA_PREFIX",
-]);
-const PLACE_REASON = "chooses which programs and settings are used, whatever the command names";
+];
+const SEARCHED_REASON = "chooses which programs and settings are used, whatever the command names";
 /** What is in the directory of a project, or of a server, would run in place of your programs. */
-const RELATIVE_REASON =
+const SEARCHED_RELATIVE_REASON =
   "has a directory that is not absolute, or of the workspace, whose programs would run in place of yours";
 /**
  * With a proxy beside them, whoever wrote these certificates answers for npm, and gives another program than the command
  * names. A publisher may ask you for them: many servers are of a network with an authority of its own.
  */
-const CERTIFICATES: ReadonlySet<string> = new Set([
+const CERTIFICATES: readonly string[] = [
   "NODE_EXTRA_CA_CERTS",
   "SSL_CERT_FILE",
   "SSL_CERT_DIR",
@@ -554,14 +554,14 @@ const CERTIFICATES: ReadonlySet<string> = new Set([
   "CURL_CA_BUNDLE",
   "GIT_SSL_CAINFO",
   "GIT_SSL_CAPATH",
-]);
+];
 const CERTIFICATE_REASON =
   "has certificates from a place that is not absolute, or of the workspace, which decide where programs come from";
 /**
  * Programs that are run by their path, directories of such programs, and settings that name some: the users of a kubeconfig run
  * programs to log in. A publisher may ask you for them.
  */
-const LOCATIONS: ReadonlySet<string> = new Set([
+const PROGRAM_PATHS: readonly string[] = [
   "KUBECONFIG",
   "KRB5_CONFIG",
   "JAVA_HOME",
@@ -577,9 +577,15 @@ const LOCATIONS: ReadonlySet<string> = new Set([
   "CHROME_BIN",
   "PUPPETEER_EXECUTABLE_PATH",
   "PLAYWRIGHT_CHROMIUM_EXECUTABLE_PATH",
-]);
-const LOCATION_REASON =
+];
+const PROGRAM_PATH_REASON =
   "has a place that is not absolute, or of the workspace, whose programs would run, or settings that name some";
+/** Why a path of these must be absolute. */
+const ABSOLUTE = new Map<string, string>([
+  ...SEARCHED.map((name) => [name, SEARCHED_RELATIVE_REASON] as const),
+  ...CERTIFICATES.map((name) => [name, CERTIFICATE_REASON] as const),
+  ...PROGRAM_PATHS.map((name) => [name, PROGRAM_PATH_REASON] as const),
+]);
 /** Of the directory that you work in, in the words of editors and shells. With a default, it can be anything. */
 const BEGINS_WITH_OTHER_VARIABLE =
   /^\$(?!\{?(?:workspace|(?:PWD|OLDPWD|cwd|INIT_CWD)\b))(?:\{\w+\}|\w+)/i;
@@ -614,14 +620,12 @@ export function codeVariableReason(
   by?: "publisher" | "application",
 ): string | undefined {
   const folded = name.toUpperCase().replaceAll("-", "_");
-  const isPlace = PLACES.has(folded);
-  if (isPlace && by === "publisher") return PLACE_REASON;
-  if (isPlace || CERTIFICATES.has(folded) || LOCATIONS.has(folded)) {
+  if (by === "publisher" && SEARCHED.includes(folded)) return SEARCHED_REASON;
+  const whyAbsolute = ABSOLUTE.get(folded);
+  if (whyAbsolute !== undefined) {
     const isBare = by === "application";
     const isRelative = typeof value === "string" && hasRelativeDirectory(value, isBare);
-    if (!isRelative) return undefined;
-    if (isPlace) return RELATIVE_REASON;
-    return LOCATIONS.has(folded) ? LOCATION_REASON : CERTIFICATE_REASON;
+    return isRelative ? whyAbsolute : undefined;
   }
   if (PROGRAMS.has(folded)) {
     const isPlain = typeof value === "string" && PLAIN_PROGRAM.test(value) && by !== "publisher";
