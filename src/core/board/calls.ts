@@ -197,7 +197,7 @@ export class Calls {
       argsJson: undefined,
       reached: now,
       isSent: false,
-      course: this.#isWatched(subject, now) ? { steps: [], redacted: [] } : undefined,
+      timeline: this.#isWatched(subject, now) ? { steps: [], redacted: [] } : undefined,
     };
     this.#running += 1;
     return guarded(call);
@@ -380,29 +380,29 @@ export class Calls {
     return `${this.#idPrefix}-${this.#idsMade}`;
   }
 
-  #reportStart({ callId, subject, caller, course }: GuardedCall): void {
+  #reportStart({ callId, subject, caller, timeline }: GuardedCall): void {
     const isHeard = this.#events.has("callStart") && subject.content === undefined;
-    if (!isHeard && course === undefined) return;
+    if (!isHeard && timeline === undefined) return;
     const { publicName: tool, source } = subject;
     const by = caller === undefined ? {} : { caller };
     const event = { callId, tool, source, ...by };
     if (isHeard) this.#events.emit("callStart", event);
-    if (course !== undefined) this.#show((watcher) => watcher.started(event));
+    if (timeline !== undefined) this.#show((watcher) => watcher.started(event));
   }
 
   #report(call: GuardedCall, outcome: CallOutcome): void {
-    const { callId, subject, started, now, course } = call;
+    const { callId, subject, started, now, timeline } = call;
     const isLogged = this.#logger !== silentLogger;
     const isHeard = this.#events.has("call");
-    if (!isLogged && !isHeard && course === undefined) return;
+    if (!isLogged && !isHeard && timeline === undefined) return;
     const { publicName: tool, source } = subject;
     const { failure, isError = false } = outcome;
     const durationMs = now - started;
     if (isLogged) this.#logger.debug("call", { tool, ms: durationMs, ...(isError && { isError }) });
-    if (!isHeard && course === undefined) return;
+    if (!isHeard && timeline === undefined) return;
     const event = { callId, tool, source, durationMs, isError, failure };
     if (isHeard) this.#events.emit("call", event);
-    if (course === undefined) return;
+    if (timeline === undefined) return;
     const { args, caller, decision } = call;
     const { redactor } = this.#options;
     const bytes = outcomeSize(outcome);
@@ -411,13 +411,13 @@ export class Calls {
       ...(caller !== undefined && { caller }),
       decision,
       bytes,
-      steps: course.steps,
+      steps: timeline.steps,
       size: (most) =>
         bytes + jsonLength([args, outcome.structuredContent], most - bytes, MOST_MEASURED),
       read: () => ({
         args: redactor.value(args),
         outcome,
-        redacted: { args: redactor.partsWithSecrets(args), answer: course.redacted },
+        redacted: { args: redactor.partsWithSecrets(args), answer: timeline.redacted },
       }),
     };
     this.#show((watcher) => watcher.ended(watched));

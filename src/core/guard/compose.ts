@@ -14,7 +14,7 @@ export function compose<Answer>(
   const plain = chain(stages, callee, clock);
   let watched: Next | undefined;
   return (call) => {
-    if (call.course === undefined) return plain(call);
+    if (call.timeline === undefined) return plain(call);
     watched ??= chain(
       stages.map((stage) => timedStage(stage, clock)),
       timedCallee(callee, clock),
@@ -78,7 +78,7 @@ function chain<Answer>(stages: readonly Stage[], callee: Callee<Answer>, clock: 
 type Half = "before" | "call" | "after";
 
 function note(call: GuardedCall, stage: string, half: Half, began: number, ended: number): void {
-  call.course?.steps.push({ stage, half, at: began - call.started, ms: ended - began });
+  call.timeline?.steps.push({ stage, half, at: began - call.started, ms: ended - began });
 }
 
 /** The outermost stage has no name: it only ends the call. */

@@ -6,7 +6,7 @@ import type {
   ImageContent,
   ResourceContent,
 } from "../types/content.ts";
-import type { RedactedPart } from "../types/call-course.ts";
+import type { RedactedPart } from "../types/call-timeline.ts";
 import type { Stage } from "../types/guard.ts";
 import type { CallOutcome, UpdateListener } from "../types/tool.ts";
 
@@ -33,11 +33,11 @@ export function redactStage(redact: ResultRedactor): Stage {
       if (onUpdate !== undefined) call.onUpdate = redactUpdates(onUpdate, redact);
       return undefined;
     },
-    after({ course }, outcome) {
+    after({ timeline }, outcome) {
       const told = redactOutcome(outcome, redact);
-      if (course !== undefined && told !== outcome) {
+      if (timeline !== undefined && told !== outcome) {
         const { content, structuredContent } = outcome;
-        course.redacted = redact.partsWithSecrets({ content, structuredContent });
+        timeline.redacted = redact.partsWithSecrets({ content, structuredContent });
       }
       return told;
     },

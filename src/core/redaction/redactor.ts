@@ -1,6 +1,6 @@
 // Knows the secrets of this process and removes them from everything that leaves it.
 
-import type { RedactedPart } from "../types/call-course.ts";
+import type { RedactedPart } from "../types/call-timeline.ts";
 import { requireKind, TEXT } from "../types/kinds.ts";
 import { type LogFields, type Logger, silentLogger } from "../types/logger.ts";
 import type {

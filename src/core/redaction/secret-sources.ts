@@ -1,7 +1,7 @@
 // Where the secrets in a value are from, for a person who watches a call: the texts that have some, and the references by
 // which they are known. No value is ever part of it.
 
-import type { RedactedPart } from "../types/call-course.ts";
+import type { RedactedPart } from "../types/call-timeline.ts";
 
 /** Nobody reads more of them. */
 const MOST_PARTS = 100;

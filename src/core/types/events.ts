@@ -1,6 +1,6 @@
 // The events of a board.
 
-import type { RedactedPart, CallStep } from "./call-course.ts";
+import type { RedactedPart, CallStep } from "./call-timeline.ts";
 import type { Decision } from "./guard.ts";
 import type { JsonObject } from "./json.ts";
 import type { ServerLogMessage } from "./server-log.ts";

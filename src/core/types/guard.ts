@@ -1,7 +1,7 @@
 // The types of the guard: the subject of a call, the call, and a stage that calls pass through.
 
 import type { AskApproval } from "./approval.ts";
-import type { CallCourse } from "./call-course.ts";
+import type { CallTimeline } from "./call-timeline.ts";
 import type { CallerOptions } from "./caller-options.ts";
 import type { ContentName } from "./content-pattern.ts";
 import type { JsonObject } from "./json.ts";
@@ -87,7 +87,7 @@ export interface GuardedCall {
   /** Its server may have got it. */
   isSent: boolean;
   /** Absent while nobody watches. */
-  readonly course: CallCourse | undefined;
+  readonly timeline: CallTimeline | undefined;
 }
 
 export type Next = (call: GuardedCall) => Promise<CallOutcome>;

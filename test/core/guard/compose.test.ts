@@ -152,7 +152,7 @@ describe("a call that somebody watches", () => {
     () =>
       clock.advance(ms);
   const watched = (): ReturnType<typeof callOf> =>
-    callOf(SUBJECT, { course: { steps: [], redacted: [] }, started: clock.monotonic() });
+    callOf(SUBJECT, { timeline: { steps: [], redacted: [] }, started: clock.monotonic() });
 
   it("notes what each stage and the tool took, and goes the same way", async () => {
     const trace: string[] = [];
@@ -168,7 +168,7 @@ describe("a call that somebody watches", () => {
     const call = watched();
     expect(await compose(stages, callee, clock)(call)).toBe(OUTCOME);
     expect(trace).toEqual(["> outermost", "> a", "< a", "< outermost"]);
-    expect(call.course?.steps).toEqual([
+    expect(call.timeline?.steps).toEqual([
       { stage: "rules", half: "before", at: 0, ms: 0 },
       { stage: "approval", half: "before", at: 0, ms: 30 },
       { stage: "the tool", half: "call", at: 30, ms: 5 },
@@ -185,6 +185,6 @@ describe("a call that somebody watches", () => {
       clock,
     );
     await expect(chain(call)).rejects.toThrow("no");
-    expect(call.course?.steps.map(({ stage }) => stage)).toEqual(["rules"]);
+    expect(call.timeline?.steps.map(({ stage }) => stage)).toEqual(["rules"]);
   });
 });

@@ -186,7 +186,7 @@ describe("a call that somebody watches", () => {
   it("tells which parts of the answer had secrets, and where these are from", async () => {
     const known = new Redactor();
     known.addCertain(SECRET, JSON.stringify(["vault", "app", "token", null]));
-    const watched = callOf(SUBJECT, { course: { steps: [], redacted: [] } });
+    const watched = callOf(SUBJECT, { timeline: { steps: [], redacted: [] } });
     const content: ContentBlock[] = [
       { type: "text", text: "nothing" },
       { type: "text", text: `the key is ${SECRET}` },
@@ -197,7 +197,7 @@ describe("a call that somebody watches", () => {
       async () => ({ content }),
     );
     expect(JSON.stringify(told)).not.toContain(SECRET);
-    expect(watched.course?.redacted).toEqual([
+    expect(watched.timeline?.redacted).toEqual([
       { path: "content[1].text", sources: ["secret://vault/app#token"] },
     ]);
   });

@@ -52,7 +52,7 @@ export function callOf(of: Subject, overrides: Partial<GuardedCall> = {}): Guard
     argsJson: undefined,
     reached: 0,
     isSent: false,
-    course: undefined,
+    timeline: undefined,
     ...overrides,
   };
 }

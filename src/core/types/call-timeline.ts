@@ -19,7 +19,7 @@ export interface RedactedPart {
 }
 
 /** What is noted about a call while somebody watches calls. */
-export interface CallCourse {
+export interface CallTimeline {
   /** In the order in which they ended. */
   readonly steps: CallStep[];
   /** In the answer. */
