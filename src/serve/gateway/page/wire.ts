@@ -1,7 +1,7 @@
 // What the gateway and its page say to each other, as types. The page imports nothing else from the gateway.
 
 import type { StoredApproval, ToolHints } from "../../../core/types/approval.ts";
-import type { CallStep, RedactedPart } from "../../../core/types/call-course.ts";
+import type { CallStep, RedactedPart } from "../../../core/types/call-timeline.ts";
 import type { JsonObject } from "../../../core/types/json.ts";
 import type { SecretUse } from "../../../core/types/secret-use.ts";
 import type { ToolVerdict } from "../../../core/types/tool-verdict.ts";

@@ -118,7 +118,7 @@ export class FleetWatch {
       if (text === this.#said) return;
       this.#said = text;
       for (const each of problems) logger.warn(each);
-      if (problems.length === 0) logger.info("what was wrong with the gateways together is over");
+      if (problems.length === 0) logger.info("the gateways that share a state fit together again");
     });
   }
 }

@@ -1,21 +1,21 @@
-// Lists of servers that several gateways reach. When one gateway sees a list change, the others ask for it anew, so that their
-// clients hear of it too.
+// The lists of servers that several gateways reach. When one gateway sees a list change, the others list the server again, so
+// that their clients hear of it too.
 
 import { serversOf } from "../../../core/board/board.ts";
 import type { Board } from "../../../core/types/board.ts";
 import type { Invalidation } from "../../../core/types/shared-state.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
 
-/** Lists change in bursts: the first change is told at once, and those within this time after it together. */
+/** Lists change in bursts: the first change is published at once, and those within this time after it together. */
 const GATHER_MS = 20;
 
-/** How it stands with the lists of one server. */
+/** The lists of one server, since a change of them was last published from here. */
 interface Lists {
-  /** How often they are being asked for because another gateway has told of a change. */
+  /** How many requests for them are under way because another gateway has published a change. */
   asked: number;
-  /** They were others when they were asked for because of that. */
+  /** Such a request has found them changed. */
   isFound: boolean;
-  /** The server has said that they are others. */
+  /** The server has said that they have changed. */
   isSaid: boolean;
 }
 
@@ -29,7 +29,7 @@ export class SharedLists {
   readonly #boards = new Map<Board, Map<string, Lists>>();
   readonly #off: () => void;
   /** While it is set, changes are gathered. */
-  #telling: Timer | undefined;
+  #gathering: Timer | undefined;
   #isDue = false;
 
   constructor(options: SharedListsOptions) {
@@ -42,7 +42,7 @@ export class SharedLists {
     const servers = new Map<string, Lists>();
     this.#boards.set(board, servers);
     const off = serversOf(board).onLists((server, how) => {
-      if (isToBeTold(listsOf(servers, server), how)) this.#tell();
+      if (mustPublish(listsOf(servers, server), how)) this.#publish();
     });
     return () => {
       this.#boards.delete(board);
@@ -52,22 +52,22 @@ export class SharedLists {
 
   close(): void {
     this.#off();
-    this.#telling?.cancel();
+    this.#gathering?.cancel();
     this.#boards.clear();
   }
 
-  #tell(): void {
+  #publish(): void {
     const { changes, clock } = this.#options;
-    if (this.#telling !== undefined) {
+    if (this.#gathering !== undefined) {
       this.#isDue = true;
       return;
     }
     void changes.publish("lists");
-    this.#telling = clock.later(GATHER_MS, () => {
-      this.#telling = undefined;
+    this.#gathering = clock.later(GATHER_MS, () => {
+      this.#gathering = undefined;
       if (!this.#isDue) return;
       this.#isDue = false;
-      this.#tell();
+      this.#publish();
     });
   }
 
@@ -85,11 +85,12 @@ export class SharedLists {
 }
 
 /**
- * What is found because another gateway has told of it is not told again: a server that gives another list every time would
- * keep the gateways busy with each other. It may be newer than what the others have found, though, and then the server says
- * so itself, to one of the gateways. That is told once for each time that it says so, whichever of the two comes first.
+ * A change that is found because another gateway has published one is not published again: a server that gives another list
+ * every time would keep the gateways busy with each other. But it may be a newer change than the other gateway's. Then the
+ * server says so itself, to one of the gateways, and that gateway publishes it: once for each time that the server says so,
+ * whether that comes before or after the change is found.
  */
-function isToBeTold(lists: Lists, how: "changed" | "said"): boolean {
+function mustPublish(lists: Lists, how: "changed" | "said"): boolean {
   if (how === "said") lists.isSaid = true;
   else if (lists.asked > 0) lists.isFound = true;
   const isOwn = how === "changed" && lists.asked === 0;
