@@ -34,7 +34,7 @@ import { type AgentConfig, DEFAULT_AGENT, type UntrustedFile } from "../core/typ
 import type { ReloadReport } from "../core/types/board.ts";
 import { PlugboardError, toPlugboardError } from "../core/types/errors.ts";
 import type { ServerDefinition } from "../core/types/server-definition.ts";
-import { removeStaleTemporaries } from "../core/state/stale-temporaries.ts";
+import { removeStaleTemporaries } from "../core/state/stale-files.ts";
 import { checkHome } from "../core/state/state-directory.ts";
 import { shellQuoted } from "../util/text.ts";
 import { visible } from "../util/visible.ts";

@@ -5,11 +5,11 @@ import { basename, dirname, join, relative } from "node:path";
 import { listOrphans, namesOf, reapOrphans } from "../../core/process/reap-orphans.ts";
 import { removeStaleLock } from "../../core/state/lock.ts";
 import { removeStaleRecord, staleRecords } from "../../core/state/running-gateway.ts";
-import { findStaleLocks } from "../../core/state/stale-locks.ts";
 import {
+  findStaleLocks,
   findStaleTemporaries,
   removeStaleTemporaries,
-} from "../../core/state/stale-temporaries.ts";
+} from "../../core/state/stale-files.ts";
 import {
   decidingPaths,
   type OtherWriters,

@@ -4,7 +4,7 @@ import { beforeEach, expect, it } from "vitest";
 import {
   findStaleTemporaries,
   removeStaleTemporaries,
-} from "../../../src/core/state/stale-temporaries.ts";
+} from "../../../src/core/state/stale-files.ts";
 import { temporaryDirectory } from "../../support/directory.ts";
 
 const NOW = 1_800_000_000_000;
