@@ -23,7 +23,9 @@ or the definition of its server changes. --agent <id> shows one agent alone.`;
 
 const LIST: ApprovalsRequest = { action: { kind: "list" } };
 
-const ID = [{ kind: "one", name: "id", about: "as listed" }] as const satisfies Argument[];
+const ID = [
+  { kind: "one", name: "id", about: "the id of the call, as listed" },
+] as const satisfies Argument[];
 
 const run = async (request: ApprovalsRequest, context: CliContext): Promise<number> =>
   (await import("./approvals.ts")).runApprovals(request, context);
@@ -63,7 +65,7 @@ export const COMMANDS = [
           always: {
             kind: "flag",
             name: "--always",
-            about: "and every further call of this tool by this caller",
+            about: "also allow every further call of this tool by this caller",
           },
         },
         examples: ["plugboard approvals allow 7f3a", "plugboard approvals allow 7f3a --always"],

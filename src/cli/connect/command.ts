@@ -30,7 +30,14 @@ export const COMMANDS = [
   command({
     name: "connect",
     about: "put your servers into Claude Code, Cursor, …",
-    args: [{ kind: "maybe", name: "application", about: "where to", offers: "application" }],
+    args: [
+      {
+        kind: "maybe",
+        name: "application",
+        about: "the application to put them into",
+        offers: "application",
+      },
+    ],
     options: {
       undo: { kind: "flag", name: "--undo", about: "take it out again" },
       file: {

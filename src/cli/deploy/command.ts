@@ -26,7 +26,7 @@ export const COMMANDS = [
   command({
     name: "deploy",
     about: "write what runs several gateways: Kubernetes, Compose, systemd",
-    args: [{ kind: "one", name: "form", about: "what for", choices: FORMS }],
+    args: [{ kind: "one", name: "form", about: "what runs the gateways", choices: FORMS }],
     options: {
       out: {
         kind: "value",

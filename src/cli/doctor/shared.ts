@@ -61,9 +61,9 @@ async function programFindings(live: LiveConfig, { agentIds }: GatewayConfig): P
     level: "warning",
     check: "shared-program",
     subject: name,
-    message: `every gateway starts a process of ${visible(name)}, and what one of them keeps the others do not know`,
+    message: `every gateway starts a process of ${visible(name)} of its own, and none knows what another one has stored`,
     remedy:
-      'if it keeps nothing, say so in its entry: "replicas": "each"\nelse run it once, with "worker": docs/fleet.md says how',
+      'if it stores nothing, say so in its entry: "replicas": "each"\nelse run it once, with "worker": docs/fleet.md says how',
   }));
 }
 
@@ -137,7 +137,7 @@ function withoutUrl(servers: readonly string[]): Finding {
   return {
     level: "warning",
     check: "shared-replica-url",
-    message: `sessions have servers of their own (${servers.join(", ")}), which only the gateway has where the session began, and the others cannot reach it`,
+    message: `sessions have servers of their own (${servers.join(", ")}): only the gateway where a session began has them, and the others cannot reach it`,
     remedy: URL_REMEDY,
   };
 }

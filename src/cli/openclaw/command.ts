@@ -44,7 +44,7 @@ const SETUP_OPTIONS = {
     kind: "value",
     name: "--base-port",
     value: "port",
-    about: "slot 1 is at the port after this one",
+    about: "use the ports after this one, the first of them for slot 1",
     read: wholeNumber(1, 65_000, "a number from 1 to 65000"),
   },
   shared: {

@@ -94,7 +94,7 @@ async function offerOf(
   if (source === undefined) {
     const message = `'${oneLine(word, 100)}' is neither a server of the registry nor a bundle`;
     throw new PlugboardError("INVALID_ARGUMENTS", message, {
-      hint: "a server of the registry is called such as io.github.owner/server, a bundle ends in .mcpb",
+      hint: "a server of the registry has a name such as io.github.owner/server, and a bundle ends in .mcpb",
     });
   }
   return readOffer(

@@ -43,7 +43,11 @@ export const COMMANDS = [
         name: "list",
         about: "list the pinned tools, first those that have changed",
         options: {
-          all: { kind: "flag", name: "--all", about: "also of servers that you have removed" },
+          all: {
+            kind: "flag",
+            name: "--all",
+            about: "also list pins of servers that you have removed",
+          },
         },
         examples: ["plugboard pins list", "plugboard pins list --all"],
         read: (_, { all }): PinsRequest => ({ action: { kind: "list", all } }),

@@ -164,7 +164,11 @@ const ADDING = {
   force: { kind: "flag", name: "--force", about: "replace a server of the same name" },
 } as const satisfies Record<string, Option>;
 
-const NAME = { kind: "one", name: "name", about: "what to call it" } as const satisfies Argument;
+const NAME = {
+  kind: "one",
+  name: "name",
+  about: "the name to give it",
+} as const satisfies Argument;
 
 const SERVER = [
   { kind: "one", name: "server", about: "its name", offers: "server" },

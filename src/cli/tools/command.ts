@@ -59,7 +59,7 @@ export const COMMANDS = [
       schema: {
         kind: "flag",
         name: "--schema",
-        about: "as --long, for those who know mcporter",
+        about: "the same as --long, as mcporter calls it",
         isHidden: true,
       },
     },

@@ -72,20 +72,20 @@ export const COMMANDS = [
       detached: {
         kind: "flag",
         name: "--detached",
-        about: "as up -d starts it",
+        about: "run in the background, for up -d",
         isHidden: true,
       },
       background: {
         kind: "flag",
         name: "--background",
-        about: "as a command starts it that keeps servers alive",
+        about: "run in the background, for servers that are kept alive",
         isHidden: true,
       },
       readyFd: {
         kind: "value",
         name: "--ready-fd",
         value: "fd",
-        about: "where to write that it is ready",
+        about: "the file descriptor to write to when it is ready",
         read: (text: string) => ({ value: Number(text) }),
         isHidden: true,
       },

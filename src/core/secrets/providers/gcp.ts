@@ -295,7 +295,7 @@ async function makeClient(
   const grpc = gax?.["grpc"] as { credentials: { createInsecure: () => unknown } } | undefined;
   if (grpc === undefined) {
     throw secretUnavailable(`the package ${GAX.name} is not installed`, {
-      hint: `the endpoint ${endpoint} is in plain text, which needs it: npm install ${GAX.install}`,
+      hint: `to use the endpoint ${endpoint}, which has no TLS: npm install ${GAX.install}`,
     });
   }
   const options = {

@@ -640,7 +640,7 @@ function tooManyBytes(wait: number): BodyFault {
 function crowded(shortage: Shortage, each: number): BodyFault {
   const whose = shortage === "own" ? "of this caller" : "of all callers";
   const most = shortage === "own" ? ` (${byteSize(each)})` : "";
-  const message = `the requests ${whose} that are being answered fill the memory for them${most}; wait for some of them to end`;
+  const message = `the requests ${whose} that are being answered fill the memory that there is for requests${most}; wait for some of them to end`;
   return bodyFault(shortage === "own" ? 429 : 503, message, { "Retry-After": "5" });
 }
 
