@@ -5,8 +5,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
-/** A room imports from the lines below its own, and from itself. */
-const ROOMS = [
+/** A folder imports from the lines below its own, and from itself. */
+const LAYERS = [
   ["entry.ts", "index.ts"],
   ["page"],
   ["cli"],
@@ -72,12 +72,12 @@ function isAllowed({ from, to }) {
   }
   if (to.startsWith(PLUGIN)) return from.startsWith(PLUGIN);
   if (from.startsWith(PLUGIN) && to.startsWith(FRAMING)) return true;
-  const [room, other] = [part(from, 0), part(to, 0)];
-  if (room !== other) {
+  const [folder, other] = [part(from, 0), part(to, 0)];
+  if (folder !== other) {
     const isBehind = other === "core" && BEHIND_THE_BOARD.has(part(to, 1));
-    return isAbove(ROOMS, room, other) && !(isBehind && room !== "index.ts");
+    return isAbove(LAYERS, folder, other) && !(isBehind && folder !== "index.ts");
   }
-  if (room !== "core") return true;
+  if (folder !== "core") return true;
   return part(from, 1) === part(to, 1) || isAbove(CORE, part(from, 1), part(to, 1));
 }
 
