@@ -14,7 +14,7 @@ const ASKED: ReadonlySet<string> = new Set(["onApproval", "onElicitation", "onSa
 /** By the names of the options. */
 export type FunctionNumbers = Record<string, number>;
 
-type Lent = (...values: unknown[]) => unknown;
+type AnyFunction = (...values: unknown[]) => unknown;
 
 /** What is asked. Some functions get the signal with it, some beside it. */
 interface Question {
@@ -22,12 +22,12 @@ interface Question {
   completed?: Promise<void>;
 }
 
-/** The functions of one link, for either side of it. Only a command lends some. */
+/** The functions of one link, for either side of it. Only a command sends some. */
 export class Functions {
   readonly #link: Link;
   readonly #numbers = new WeakMap<object, number>();
   /** By number, while a request uses them. Those that finish a page are below zero. */
-  readonly #inUse = new Map<unknown, { call: Lent; users: number }>();
+  readonly #inUse = new Map<unknown, { call: AnyFunction; users: number }>();
   #last = 0;
   #lastPage = 0;
 
@@ -40,7 +40,7 @@ export class Functions {
       const isPage = typeof page === "number";
       if (isPage) {
         this.#inUse.delete(page + MOST_PAGES);
-        this.#take(page, finished.resolve as Lent);
+        this.#take(page, finished.resolve as AnyFunction);
       }
       const completed = isPage && { completed: finished.promise };
       return call(
@@ -51,8 +51,8 @@ export class Functions {
     link.hear("tell", (number, ...values) => void this.#inUse.get(number)?.call(...values));
   }
 
-  /** The options as they are sent. Give the numbers back with `end` when the request is answered. */
-  lend(options: object): { values: JsonObject; numbers: FunctionNumbers } {
+  /** The options as they are sent, with numbers for functions. Call `end` with these when the request is answered. */
+  toNumbers(options: object): { values: JsonObject; numbers: FunctionNumbers } {
     const values: JsonObject = {};
     const numbers: FunctionNumbers = {};
     for (const [name, value] of Object.entries(options)) {
@@ -71,14 +71,15 @@ export class Functions {
   }
 
   /**
-   * The same options on the other side. A function that several requests use at once is the same for all of them: whoever
-   * is asked gets one question at a time.
+   * The same options on the other side, with functions for the numbers. A function that several requests use at once is one
+   * function here too, so that a person gets one question at a time.
    */
-  borrow(values: JsonObject, numbers: FunctionNumbers): JsonObject {
+  fromNumbers(values: JsonObject, numbers: FunctionNumbers): JsonObject {
     const options: Record<string, unknown> = { ...values };
     for (const [name, number] of Object.entries(numbers)) {
-      const ask: Lent = (question, signal) => this.#ask(number, question as Question, signal);
-      const tell: Lent = (...told) => this.#link.notify("tell", number, ...told);
+      const ask: AnyFunction = (question, signal) =>
+        this.#ask(number, question as Question, signal);
+      const tell: AnyFunction = (...told) => this.#link.notify("tell", number, ...told);
       const call = this.#take(number, ASKED.has(name) ? ask : tell);
       options[name] = name in values ? { ...(values[name] as object), handler: call } : call;
     }
@@ -94,7 +95,7 @@ export class Functions {
   }
 
   /** The one that is in use already, or this one. */
-  #take(number: number, call: Lent): Lent {
+  #take(number: number, call: AnyFunction): AnyFunction {
     const known = this.#inUse.get(number) ?? { call, users: 0 };
     known.users += 1;
     this.#inUse.set(number, known);

@@ -148,7 +148,7 @@ export class Link {
     if (this.end !== undefined) throw unavailable(`${this.#options.peer} is gone`, true);
     if (signal?.aborted) throw cancelled();
     const id = (this.#lastId += 1);
-    const { values, numbers } = this.#functions.lend(given);
+    const { values, numbers } = this.#functions.toNumbers(given);
     const cancel = (): void => this.notify("cancel", id);
     signal?.addEventListener("abort", cancel, { once: true });
     const watch = this.#watch(patience);
@@ -275,7 +275,7 @@ export class Link {
       return this.#break("it sent a request whose options cannot be read");
     }
     const ending = new AbortController();
-    const given = this.#functions.borrow(options, functions);
+    const given = this.#functions.fromNumbers(options, functions);
     let text: string;
     // A number that is used again would leave the first request without an end.
     if (lasting !== undefined) void this.#release(lasting);

@@ -40,7 +40,7 @@ const ANSWER = z.strictObject({
 
 export interface PageCallOptions {
   /** The board on which a visitor makes calls. Throws or rejects with INVALID_ARGUMENTS. */
-  boardFor: (agent: string, visitor: Visitor) => LentBoard | Promise<LentBoard>;
+  boardFor: (agent: string, visitor: Visitor) => HeldBoard | Promise<HeldBoard>;
   /** Where a call waits that needs approval: the page shows it there. */
   askFor: (agent: string) => AskElsewhere;
   newId: () => string;
@@ -48,7 +48,7 @@ export interface PageCallOptions {
 }
 
 /** A board until it is given back. */
-interface LentBoard {
+interface HeldBoard {
   board: Pick<Board, "call">;
   release: () => void;
 }
@@ -81,8 +81,8 @@ export class PageCalls {
   async run(body: JsonObject, visitor: Visitor, reply: ServerResponse): Promise<void> {
     const { boardFor, askFor, newId, clock } = this.#options;
     const { agent, tool, args } = checked(REQUEST, body);
-    const lent = boardFor(agent, visitor);
-    const { board, release } = lent instanceof Promise ? await lent : lent;
+    const held = boardFor(agent, visitor);
+    const { board, release } = held instanceof Promise ? await held : held;
     const gone = new AbortController();
     reply.once("close", () => gone.abort());
     const tell: Tell = (name, data) => {
