@@ -108,21 +108,15 @@ export interface GatewayOptions {
 }
 
 export interface OtherGateways {
-  /** Who a request is for that another gateway has passed on. Undefined for what a client sent itself. */
+  /** Who a request is for that another gateway has forwarded. Undefined for what a client sent itself. */
   forwardedIn(
     request: IncomingMessage,
     agent: string | undefined,
   ): ForwardedCaller | Refusal | undefined;
-  /** A request of the page that another gateway has passed on. Undefined for what a browser sent itself. */
+  /** A request of the page that another gateway has forwarded. Undefined for what a browser sent itself. */
   forwardedPageIn(request: IncomingMessage): ForwardedPage | Refusal | undefined;
   /** Ends the streams that come from there. */
   closeStreams(): void;
-}
-
-interface ForwardedCaller {
-  isAdmitted: true;
-  admitted: AdmittedCaller;
-  forwarded: NonNullable<Sender["forwarded"]>;
 }
 
 interface ForwardedPage {
@@ -130,10 +124,14 @@ interface ForwardedPage {
   forwarded: NonNullable<Sender["forwarded"]>;
 }
 
+interface ForwardedCaller extends ForwardedPage {
+  admitted: AdmittedCaller;
+}
+
 export interface GatewayPage {
   /** Somebody who is signed in. Others are answered too: that is how they sign in. */
   visitorIn(request: IncomingMessage): AdmittedCaller | undefined;
-  /** `forwarded`: another gateway has checked where it comes from, and passed it on. */
+  /** `forwarded`: another gateway has checked where it comes from, and forwarded it. */
   answer(
     path: string,
     request: IncomingMessage,
@@ -408,12 +406,12 @@ export class Gateway {
     request: IncomingMessage,
     reply: ServerResponse,
   ): Promise<void> {
-    const passed = this.#options.replicas?.forwardedPageIn(request);
-    if (passed?.isAdmitted === false) return sendRefusal(reply, passed);
+    const fromReplica = this.#options.replicas?.forwardedPageIn(request);
+    if (fromReplica?.isAdmitted === false) return sendRefusal(reply, fromReplica);
     const visitor = page.visitorIn(request);
-    const isForwarded = passed !== undefined;
+    const isForwarded = fromReplica !== undefined;
     if (visitor !== undefined && !this.#opened(request, reply, visitor, isForwarded)) return;
-    await page.answer(path, request, reply, passed?.forwarded);
+    await page.answer(path, request, reply, fromReplica?.forwarded);
   }
 
   async #serveRoute(
@@ -445,9 +443,9 @@ export class Gateway {
 
   #serveAgent(id: string, request: IncomingMessage, reply: ServerResponse): void | Promise<void> {
     const { admit, agents, entry, replicas } = this.#options;
-    const passed = replicas?.forwardedIn(request, id);
-    if (passed?.isAdmitted === false) return sendRefusal(reply, passed);
-    const { forwarded } = passed ?? {};
+    const fromReplica = replicas?.forwardedIn(request, id);
+    if (fromReplica?.isAdmitted === false) return sendRefusal(reply, fromReplica);
+    const { forwarded } = fromReplica ?? {};
     const serve = async (
       admitted: AdmittedCaller,
       agent: ServedAgent | undefined,
@@ -487,7 +485,7 @@ export class Gateway {
         ? found.then((agent) => serve(admitted, agent))
         : serve(admitted, found);
     };
-    const admission = passed?.admitted ?? admit(request, reply, id);
+    const admission = fromReplica?.admitted ?? admit(request, reply, id);
     return admission instanceof Promise ? admission.then(find) : find(admission);
   }
 }

@@ -803,7 +803,7 @@ function openPage(
         elsewhere,
         publicUrl,
         isTls: tls !== undefined,
-        passedDir: join(options.stateDir, "gateway", "passed-files"),
+        forwardDir: join(options.stateDir, "gateway", "forwarded-files"),
       });
       return (role) => `${settings.publicUrl ?? local}/ui/#k=${visitors.newKey(role)}`;
     },

@@ -578,7 +578,7 @@ describe.skipIf(missing !== undefined)(`gateways on two machines${why}`, () => {
     const bytes = randomBytes(3_000_000);
     const named = { ...through, [FILE_NAME_HEADER]: "a%20b.mcpb" };
     // What one that was killed has left on its way.
-    const passed = join(two.stateDir, "gateway", "passed-files");
+    const passed = join(two.stateDir, "gateway", "forwarded-files");
     const killed = ownerName().replace(/-\d+-\d+$/, "-4194303-1");
     mkdirSync(join(passed, `${killed}-abcdef`), { recursive: true });
     expect((await askPage(two, "add/upload", bytes, named)).status).toBe(200);

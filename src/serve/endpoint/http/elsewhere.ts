@@ -7,14 +7,14 @@ import type { RequestId } from "../message.ts";
 import type { Sender } from "./sessions.ts";
 
 /** A request as its client sent it, and whoever waits for the answer. */
-export interface Passed {
+export interface ReceivedRequest {
   request: IncomingMessage;
   reply: ServerResponse;
   sender: Sender;
   body: readonly Buffer[];
 }
 
-export type Passing =
+export type ForwardResult =
   | { kind: "answered" }
   /** Nobody has got the request, and its client no answer yet. */
   | { kind: "gone"; why: string };
@@ -32,11 +32,11 @@ export interface Elsewhere {
   /** The home that holds the call that a client comes back to. Undefined: here, or none does. */
   holderOf(requestState: unknown): string | undefined;
   /** Has the request answered at its home: sent once, whatever happens. Never rejects. */
-  forward(home: string, passed: Passed): Promise<Passing>;
+  forward(home: string, received: ReceivedRequest): Promise<ForwardResult>;
   /** Shows the request to all others, whose answers do not count. */
-  tellAll(passed: Omit<Passed, "reply">): void;
+  tellAll(received: Omit<ReceivedRequest, "reply">): void;
   /** `forward`, for a part of what a client has sent, whose answer does not count. */
-  tell(home: string, passed: Omit<Passed, "reply">): void;
+  tell(home: string, received: Omit<ReceivedRequest, "reply">): void;
 }
 
 /** As a gateway signs it that passes the body on. */

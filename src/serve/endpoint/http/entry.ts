@@ -35,7 +35,7 @@ import {
   MODERN_VERSIONS,
 } from "../protocol.ts";
 import { traceInHeaders } from "../spans.ts";
-import { bodyHash, type Elsewhere, type Passed } from "./elsewhere.ts";
+import { bodyHash, type Elsewhere, type ReceivedRequest } from "./elsewhere.ts";
 import { type Headers, Reply } from "./reply.ts";
 import type { Sender, Session, SessionElsewhere, Sessions } from "./sessions.ts";
 import { headerFault, paramHeaderFault } from "./standard-headers.ts";
@@ -412,21 +412,21 @@ export class McpEntry {
   /** A home that is gone has taken the session's servers with it: its client begins anew. */
   async #forward(
     { home }: SessionElsewhere,
-    passed: Passed,
+    received: ReceivedRequest,
     id: string | number | null = null,
   ): Promise<void> {
-    const { forwarded } = passed.sender;
-    const passing = forwarded ? undefined : await this.#elsewhere?.forward(home, passed);
-    if (passing?.kind === "answered") return;
-    const why = passing?.why ?? "it is not here";
+    const { forwarded } = received.sender;
+    const result = forwarded ? undefined : await this.#elsewhere?.forward(home, received);
+    if (result?.kind === "answered") return;
+    const why = result?.why ?? "it is not here";
     const message = `Session not found: ${why}. Send initialize again.`;
-    end(passed.reply, 404, refuse(UNKNOWN_SESSION.error.code, message), {}, id);
+    end(received.reply, 404, refuse(UNKNOWN_SESSION.error.code, message), {}, id);
   }
 
   /** False if nobody is there, and nothing was sent. */
-  async #isAnsweredAt(home: string, passed: Passed): Promise<boolean> {
-    if (passed.sender.forwarded !== undefined) return false;
-    return (await this.#elsewhere?.forward(home, passed))?.kind === "answered";
+  async #isAnsweredAt(home: string, received: ReceivedRequest): Promise<boolean> {
+    if (received.sender.forwarded !== undefined) return false;
+    return (await this.#elsewhere?.forward(home, received))?.kind === "answered";
   }
 
   #findSession(request: IncomingMessage, sender: Sender): FoundSession | Promise<FoundSession> {
@@ -437,7 +437,7 @@ export class McpEntry {
   }
 }
 
-interface Post extends Passed {
+interface Post extends ReceivedRequest {
   canStream: boolean;
 }
 

@@ -102,7 +102,7 @@ export interface Sender {
   expiresAt?: number | undefined;
   /** The caller's JWT, where the agent has servers for which it is exchanged. */
   jwt?: CallerJwt | undefined;
-  /** Another gateway has passed the request on, which must not go any further, and vouches for this hash of its body. */
+  /** Another gateway has forwarded the request, which must not go any further, and vouches for this hash of its body. */
   forwarded?: { body: string } | undefined;
   /** Counts further requests that came with one, in a batch. The milliseconds until the caller may make so many, or 0. */
   countMore?: ((requests: number) => number | Promise<number>) | undefined;

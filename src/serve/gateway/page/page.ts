@@ -14,7 +14,7 @@ import { makeDirectory } from "../../../util/make-directory.ts";
 import { measureJson } from "../../../util/measure-json.ts";
 import { byteSize, oneLine } from "../../../util/text.ts";
 import { visible } from "../../../util/visible.ts";
-import { bodyHash, type Passing, type Unanswered } from "../../endpoint/http/elsewhere.ts";
+import { bodyHash, type ForwardResult, type Unanswered } from "../../endpoint/http/elsewhere.ts";
 import type { Sender } from "../../endpoint/http/sessions.ts";
 import type { Live } from "./live.ts";
 import type { AdmittedCaller } from "../access/admission.ts";
@@ -74,10 +74,10 @@ export interface PageElsewhere {
   /** Names this gateway. */
   readonly tag: string;
   /** Has the request answered by the gateway with this tag: sent once, whatever happens. Never rejects. */
-  forwardPage(tag: string, passed: PassedPage): Promise<Passing>;
+  forwardPage(tag: string, received: ReceivedPageRequest): Promise<ForwardResult>;
 }
 
-export interface PassedPage {
+export interface ReceivedPageRequest {
   request: IncomingMessage;
   reply: ServerResponse;
   /** The visitor, among all callers. */
@@ -93,7 +93,7 @@ interface BodyFile {
   hash: string;
 }
 
-/** Another gateway has passed the request on, and vouches for this hash of its body. */
+/** Another gateway has forwarded the request, and vouches for this hash of its body. */
 type Forwarded = Sender["forwarded"];
 
 export interface PageOptions {
@@ -110,13 +110,13 @@ export interface PageOptions {
   publicUrl?: string;
   isTls: boolean;
   /** Where files are until another gateway has them. Nobody else writes there. */
-  passedDir: string;
+  forwardDir: string;
 }
 
 export class Page {
   readonly #options: PageOptions;
   readonly #publicOrigin: string | undefined;
-  #isPassingFile = false;
+  #isForwardingFile = false;
 
   constructor(options: PageOptions) {
     this.#options = options;
@@ -169,12 +169,12 @@ export class Page {
     if (visitor === undefined && !isOpen) return refuse(reply, NOT_SIGNED_IN);
     const home = ANYWHERE.has(name) || forwarded ? undefined : this.#otherHome(request);
     if (visitor !== undefined && name === "events" && request.method === "GET") {
-      if (home !== undefined && (await this.#isPassed(home, request, reply, visitor, []))) return;
+      if (home !== undefined && (await this.#forwardTo(home, request, reply, visitor, []))) return;
       return live.open(request, reply, visitor);
     }
     if (request.method !== "POST") return refuse(reply, NOT_JSON);
     if (visitor !== undefined && name === "add/upload") {
-      if (home !== undefined) return this.#passFile(home, request, reply, visitor);
+      if (home !== undefined) return this.#forwardFile(home, request, reply, visitor);
       const { [FILE_NAME_HEADER]: file = "" } = request.headers;
       const chunks = sentIn(request, forwarded?.body);
       return send(reply, 200, await methods.upload(fileName(String(file)), chunks, visitor));
@@ -189,7 +189,7 @@ export class Page {
     const body = tryParseJson(bytes.toString("utf8"));
     if (!isJsonObject(body)) return refuse(reply, NOT_JSON);
     if (home !== undefined && visitor !== undefined) {
-      if (await this.#isPassed(home, request, reply, visitor, [bytes])) return;
+      if (await this.#forwardTo(home, request, reply, visitor, [bytes])) return;
       return refuse(reply, HOME_GONE);
     }
     if (name === "way-in") {
@@ -220,20 +220,20 @@ export class Page {
   }
 
   /** False if that gateway is gone; then nobody has got the request. */
-  async #isPassed(
+  async #forwardTo(
     home: string,
     request: IncomingMessage,
     reply: ServerResponse,
     { nonce }: Visitor,
-    body: PassedPage["body"],
+    body: ReceivedPageRequest["body"],
   ): Promise<boolean> {
     const unanswered = (why: Unanswered): void => refuse(reply, UNANSWERED[why]);
-    const passed = { request, reply, whose: `${VISITOR}${nonce}`, body, unanswered };
-    return (await this.#options.elsewhere?.forwardPage(home, passed))?.kind === "answered";
+    const received = { request, reply, whose: `${VISITOR}${nonce}`, body, unanswered };
+    return (await this.#options.elsewhere?.forwardPage(home, received))?.kind === "answered";
   }
 
   /** What is signed for the other gateway has its hash, so all of it has to be there first. */
-  async #passFile(
+  async #forwardFile(
     home: string,
     request: IncomingMessage,
     reply: ServerResponse,
@@ -241,26 +241,26 @@ export class Page {
   ): Promise<void> {
     if (visitor.role !== "owner") throw notForViewers();
     // Whoever sends on has a copy of each, as large as the file: one at a time, as where it goes to.
-    if (this.#isPassingFile) {
+    if (this.#isForwardingFile) {
       throw new PlugboardError("RATE_LIMITED", "another file is on its way already", {
         hint: "try again when it is there",
       });
     }
-    this.#isPassingFile = true;
+    this.#isForwardingFile = true;
     try {
-      await this.#passOneFile(home, request, reply, visitor);
+      await this.#forwardOneFile(home, request, reply, visitor);
     } finally {
-      this.#isPassingFile = false;
+      this.#isForwardingFile = false;
     }
   }
 
-  async #passOneFile(
+  async #forwardOneFile(
     home: string,
     request: IncomingMessage,
     reply: ServerResponse,
     visitor: Visitor,
   ): Promise<void> {
-    const directory = await this.#newPassedDirectory();
+    const directory = await this.#newForwardDirectory();
     try {
       const file = join(directory, "file");
       const hash = createHash("sha256");
@@ -277,21 +277,21 @@ export class Page {
         createWriteStream(file, { mode: 0o600 }),
       );
       const body = { file, size, hash: hash.digest("base64url") };
-      if (!(await this.#isPassed(home, request, reply, visitor, body))) refuse(reply, HOME_GONE);
+      if (!(await this.#forwardTo(home, request, reply, visitor, body))) refuse(reply, HOME_GONE);
     } finally {
       await rm(directory, { recursive: true, force: true });
     }
   }
 
   /** What a gateway that was killed has left there goes first: each may be half a gigabyte. */
-  async #newPassedDirectory(): Promise<string> {
-    const { passedDir } = this.#options;
-    await makeDirectory(passedDir);
-    for (const name of await readdir(passedDir)) {
+  async #newForwardDirectory(): Promise<string> {
+    const { forwardDir } = this.#options;
+    await makeDirectory(forwardDir);
+    for (const name of await readdir(forwardDir)) {
       if (ownerState(name.replace(/-\w{6}$/, "")) !== "gone") continue;
-      await rm(join(passedDir, name), { recursive: true, force: true });
+      await rm(join(forwardDir, name), { recursive: true, force: true });
     }
-    return mkdtemp(join(passedDir, `${ownerName()}-`));
+    return mkdtemp(join(forwardDir, `${ownerName()}-`));
   }
 
   /** Trades the key of a link for a cookie. */

@@ -23,8 +23,8 @@ import { oneLine } from "../../../util/text.ts";
 import {
   bodyHash,
   type Elsewhere,
-  type Passed,
-  type Passing,
+  type ForwardResult,
+  type ReceivedRequest,
   type Unanswered,
 } from "../../endpoint/http/elsewhere.ts";
 import { type Refusal, refusal, sendRefusal } from "../../endpoint/http/refusal.ts";
@@ -32,13 +32,13 @@ import type { RequestId } from "../../endpoint/message.ts";
 import { holderIn } from "../../endpoint/questions/request-state.ts";
 import type { Sealer } from "../../endpoint/sealed.ts";
 import type { OtherGateways } from "../gateway.ts";
-import type { PageElsewhere, PassedPage } from "../page/page.ts";
+import type { PageElsewhere, ReceivedPageRequest } from "../page/page.ts";
 import type { GatewayPlace } from "../page/wire.ts";
 import {
   FORWARD_HEADER,
   type ForwardedFor,
   JWT_HEADER,
-  passedHeaders,
+  forwardedHeaders,
   type Signatures,
   type Verdict,
 } from "./signature.ts";
@@ -84,7 +84,7 @@ interface Outgoing {
   whose: string;
   /** The caller's, where it is exchanged. */
   jwt?: CallerJwt;
-  body: PassedPage["body"];
+  body: ReceivedPageRequest["body"];
   /** Absent: nobody waits for the answer. */
   reply?: ServerResponse;
   unanswered: (why: Unanswered) => void;
@@ -129,21 +129,21 @@ export class OtherReplicas implements Elsewhere, PageElsewhere {
     return holder === this.home ? undefined : holder;
   }
 
-  async forward(home: string, passed: Passed): Promise<Passing> {
+  async forward(home: string, received: ReceivedRequest): Promise<ForwardResult> {
     const why = await this.#whyUnreachable(home);
     if (why !== undefined) return { kind: "gone", why };
-    const { reply } = passed;
+    const { reply } = received;
     const unanswered = (of: Unanswered): void => sendRefusal(reply, UNANSWERED[of]);
-    return this.#send(home, { ...ofClient(passed), reply, unanswered });
+    return this.#send(home, { ...ofClient(received), reply, unanswered });
   }
 
-  async forwardPage(tag: string, passed: PassedPage): Promise<Passing> {
+  async forwardPage(tag: string, received: ReceivedPageRequest): Promise<ForwardResult> {
     if (this.#homeOf(tag) === undefined) await this.#options.replicas.look();
     const home = this.#homeOf(tag);
     // Its cookie says who it is for, and whoever answers reads it.
     return home === undefined
       ? { kind: "gone", why: GONE }
-      : this.#send(home, { ...passed, by: {} });
+      : this.#send(home, { ...received, by: {} });
   }
 
   reachable(): GatewayPlace[] {
@@ -153,16 +153,16 @@ export class OtherReplicas implements Elsewhere, PageElsewhere {
     return [...new Map(reached)].map(([home, name]) => ({ home, name }));
   }
 
-  tellAll(passed: Omit<Passed, "reply">): void {
-    for (const url of this.#urls()) this.tell(url, passed);
+  tellAll(received: Omit<ReceivedRequest, "reply">): void {
+    for (const url of this.#urls()) this.tell(url, received);
   }
 
-  tell(home: string, passed: Omit<Passed, "reply">): void {
-    void this.#send(home, { ...ofClient(passed), unanswered: () => {} });
+  tell(home: string, received: Omit<ReceivedRequest, "reply">): void {
+    void this.#send(home, { ...ofClient(received), unanswered: () => {} });
   }
 
   /**
-   * Who a request is for that another gateway has passed on. What its caller may do is what this gateway knows of the
+   * Who a request is for that another gateway has forwarded. What its caller may do is what this gateway knows of the
    * token. Undefined for what a client sent itself.
    */
   forwardedIn(
@@ -194,7 +194,7 @@ export class OtherReplicas implements Elsewhere, PageElsewhere {
     };
   }
 
-  /** A request of the page that another gateway has passed on. Undefined for what a browser sent itself. */
+  /** A request of the page that another gateway has forwarded. Undefined for what a browser sent itself. */
   forwardedPageIn(request: IncomingMessage): ReturnType<OtherGateways["forwardedPageIn"]> {
     const verdict = this.#verdictOn(request);
     if (verdict === undefined) return undefined;
@@ -277,7 +277,7 @@ export class OtherReplicas implements Elsewhere, PageElsewhere {
     }
   }
 
-  #send(home: string, outgoing: Outgoing): Promise<Passing> {
+  #send(home: string, outgoing: Outgoing): Promise<ForwardResult> {
     const { request: from, by, whose, body, reply } = outgoing;
     const { signatures } = this.#options;
     // Refused rather than kept waiting: most of what is sent here stays open for long.
@@ -286,8 +286,8 @@ export class OtherReplicas implements Elsewhere, PageElsewhere {
       return Promise.resolve(ANSWERED);
     }
     const { method = "GET", url: path = "/" } = from;
-    const { [JWT_HEADER]: _notTheirs, ...passed } = passedHeaders(from.headers);
-    const headers = { ...passed, ...this.#sealJwt(outgoing) };
+    const { [JWT_HEADER]: _notTheirs, ...theirs } = forwardedHeaders(from.headers);
+    const headers = { ...theirs, ...this.#sealJwt(outgoing) };
     const isFile = "file" in body;
     const hash = isFile ? body.hash : bodyHash(body);
     const signed = signatures.sign({ method, path, headers }, home, by, hash);
@@ -321,10 +321,10 @@ export class OtherReplicas implements Elsewhere, PageElsewhere {
         if (reply?.writableFinished !== true) sent.destroy();
       };
       reply?.once("close", hangUp);
-      const over = (passing: Passing): void => {
+      const over = (result: ForwardResult): void => {
         if (this.#hops.delete(hop)) this.#connectionShares.giveBack(whose);
         reply?.removeListener("close", hangUp);
-        resolve(passing);
+        resolve(result);
       };
       sent.once("error", (error) => over(this.#failed(home, error, isConnected, outgoing)));
       sent.once("response", (answer) => {
@@ -373,7 +373,7 @@ export class OtherReplicas implements Elsewhere, PageElsewhere {
     error: Error,
     isConnected: boolean,
     { reply, unanswered }: Outgoing,
-  ): Passing {
+  ): ForwardResult {
     const reason = oneLine(errorMessage(error), 200);
     if (!isConnected) {
       this.#options.logger.info(`the gateway at ${home} cannot be reached`, { reason });
@@ -387,9 +387,9 @@ export class OtherReplicas implements Elsewhere, PageElsewhere {
   }
 }
 
-const ANSWERED: Passing = { kind: "answered" };
+const ANSWERED: ForwardResult = { kind: "answered" };
 const GONE = "the gateway where it began is gone, and its servers with it";
-const NOT_FORWARDED = "this request is not one that another gateway of this fleet has passed on";
+const NOT_FORWARDED = "this request is not one that another gateway of this fleet has forwarded";
 const UNANSWERED: Readonly<Record<Unanswered, Refusal>> = {
   "too many": refusal(
     429,
@@ -406,7 +406,11 @@ const UNANSWERED: Readonly<Record<Unanswered, Refusal>> = {
   ),
 };
 
-function ofClient({ request, sender, body }: Omit<Passed, "reply">): Omit<Outgoing, "unanswered"> {
+function ofClient({
+  request,
+  sender,
+  body,
+}: Omit<ReceivedRequest, "reply">): Omit<Outgoing, "unanswered"> {
   const { caller, agent, expiresAt, jwt } = sender;
   return {
     request,

@@ -20,8 +20,8 @@ const LONGEST = 8192;
 const NONCE_BYTES = 16;
 const PURPOSE = "forwarded request";
 
-/** The headers that mean something where the request is answered. No other is passed on. */
-const PASSED: ReadonlySet<string> = new Set([
+/** The headers that mean something where the request is answered. No other is forwarded. */
+const FORWARDED: ReadonlySet<string> = new Set([
   "accept",
   "baggage",
   "content-type",
@@ -37,7 +37,7 @@ const PASSED: ReadonlySet<string> = new Set([
   API_HEADER,
   FILE_NAME_HEADER,
 ]);
-const PASSED_START = "mcp-param-";
+const FORWARDED_START = "mcp-param-";
 
 /** The request that a signature is for. */
 export interface SignedRequest {
@@ -150,17 +150,17 @@ export class Signatures {
 }
 
 /** What of a client's request is sent on, beside its body. */
-export function passedHeaders(headers: IncomingHttpHeaders): Record<string, string> {
-  const passed = Object.entries(headers).flatMap(([name, value]) =>
-    typeof value === "string" && (PASSED.has(name) || name.startsWith(PASSED_START))
+export function forwardedHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+  const forwarded = Object.entries(headers).flatMap(([name, value]) =>
+    typeof value === "string" && (FORWARDED.has(name) || name.startsWith(FORWARDED_START))
       ? [[name, value] as const]
       : [],
   );
-  return Object.fromEntries(passed);
+  return Object.fromEntries(forwarded);
 }
 
 function digestOf({ method, path, headers }: SignedRequest): string {
-  const sorted = Object.entries(passedHeaders(headers)).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const sorted = Object.entries(forwardedHeaders(headers)).toSorted(([a], [b]) => (a < b ? -1 : 1));
   return createHash("sha256")
     .update(JSON.stringify([method, path, sorted]))
     .digest("base64url");
