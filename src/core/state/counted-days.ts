@@ -47,13 +47,6 @@ export class CountedDays implements DailyUsage {
     return reading.then(() => this.use(key, most));
   }
 
-  giveBack(key: string): void {
-    const counted = this.#keys.get(key);
-    if (counted === undefined) return;
-    counted.more -= 1;
-    this.#storeLater(STORE_MS);
-  }
-
   async today(keys: readonly string[]): Promise<Map<string, number>> {
     this.#turnDay();
     const stored = await this.#store.read(this.#day, keys);
@@ -103,7 +96,7 @@ export class CountedDays implements DailyUsage {
     const [before, keys] = [this.#day, this.#keys];
     this.#day = day;
     this.#keys = new Map();
-    const used = new Map([...keys].flatMap(([key, { more }]) => (more === 0 ? [] : [[key, more]])));
+    const used = usedSince(keys);
     if (used.size === 0) return;
     this.#storing = this.#storing
       .then(() => this.#store.add(before, used))
@@ -123,7 +116,7 @@ export class CountedDays implements DailyUsage {
   /** Never rejects. */
   async #write(): Promise<void> {
     const [day, keys] = [this.#day, this.#keys];
-    const used = new Map([...keys].flatMap(([key, { more }]) => (more === 0 ? [] : [[key, more]])));
+    const used = usedSince(keys);
     if (used.size === 0) return;
     // Counted as stored from now on: what is used meanwhile comes on top.
     for (const [key, more] of used) this.#move(keys, key, more);
@@ -150,4 +143,9 @@ export class CountedDays implements DailyUsage {
   #makeRoom(): void {
     for (const [key, { more }] of this.#keys) if (more === 0) this.#keys.delete(key);
   }
+}
+
+/** What was used here since it was last stored, by key. */
+function usedSince(keys: ReadonlyMap<string, Counted>): Map<string, number> {
+  return new Map([...keys].flatMap(([key, { more }]) => (more === 0 ? [] : [[key, more]])));
 }

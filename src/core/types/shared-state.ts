@@ -248,9 +248,9 @@ export interface ReadAuditOptions {
 }
 
 /**
- * Says that something changed, so that others need not ask all the time. The pin store publishes its changes; whoever ends a sign-in publishes `grants`.
- * It is a hint and never the only way to notice: a message may be lost, several may arrive as one, and one may
- * arrive for nothing. Whoever listens reads again what it needs.
+ * Says that something changed, so that others need not ask all the time. The pin store publishes its changes; whoever ends a
+ * sign-in publishes `grants`. It is a hint and never the only way to notice: a message may be lost, several may arrive as one,
+ * and one may arrive for nothing. Whoever listens reads again what it needs.
  */
 export interface Invalidation {
   /** Resolves when everybody else can notice. Never rejects. */
@@ -281,10 +281,10 @@ export interface Delay {
 }
 
 /**
- * How often something may happen, by everybody together. What is counted may be lost: it only lets a minute's worth
- * pass once more. While more than half of a bucket is left, a process may take some of it ahead, a hundredth at a time, and must use
- * it within a second or give it back: so no more is allowed than the bucket holds and what it gets in a second. Never rejects: while the store is down, each process limits what it does itself. With files, each
- * process always does.
+ * How often something may happen, by everybody together. What is counted may be lost: it only lets a minute's worth pass once
+ * more. While more than half of a bucket is left, a process may take some of it ahead, a hundredth at a time, and must use it
+ * within a second or give it back: so no more is allowed than the bucket holds and what it gets in a second. Never rejects:
+ * while the store is down, each process limits what it does itself. With files, each process always does.
  */
 export interface Limits {
   /**
@@ -316,8 +316,6 @@ export type Leave = () => void;
 export interface DailyUsage {
   /** Uses one, unless `most` are used already. Never rejects. */
   use(key: string, most: number): boolean | Promise<boolean>;
-  /** Returns one that was used for nothing. */
-  giveBack(key: string): void;
   /** What was used today, without keys that have used nothing. Rejects if it cannot be read. */
   today(keys: readonly string[]): Promise<Map<string, number>>;
   /** Resolves when everything is written. Never rejects. */

@@ -13,7 +13,6 @@ export type Row = Readonly<Record<string, string | number | boolean | null | und
 
 interface Answer {
   rows: Row[];
-  rowCount: number | null;
 }
 
 interface Queries {
