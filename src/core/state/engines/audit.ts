@@ -5,9 +5,7 @@ import type { AuditLine } from "../../types/audit-entry.ts";
 import type { AuditSink, AuditTrail, ReadAuditOptions } from "../../types/shared-state.ts";
 import { type Clock, pause, type Timer, within } from "../../../util/clock.ts";
 import { lastLines, parseAuditLine } from "../audit-lines.ts";
-import { errorMessage } from "../../../util/error-message.ts";
-import { oneLine } from "../../../util/text.ts";
-import { isAway, type Postgres, type Row } from "./postgres.ts";
+import { type Postgres, refusalIn, type Row } from "./postgres.ts";
 import type { Spool, SpoolFile } from "./spool.ts";
 
 const SEND_AFTER_MS = 200;
@@ -122,7 +120,7 @@ export class AuditRows implements AuditTrail {
           this.#refusal = undefined;
         },
         (error: unknown) => {
-          this.#refusal = isAway(error) ? undefined : oneLine(errorMessage(error), 200);
+          this.#refusal = refusalIn(error);
           throw error;
         },
       )

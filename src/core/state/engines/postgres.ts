@@ -198,6 +198,11 @@ export function isAway(error: unknown): boolean {
   return error instanceof PlugboardError && error.code === "NETWORK";
 }
 
+/** Why the engine does not do what it was asked, although it can be reached. Undefined if it cannot. */
+export function refusalIn(error: unknown): string | undefined {
+  return isAway(error) ? undefined : oneLine(errorMessage(error), 200);
+}
+
 interface Address {
   host: string;
   port: number;

@@ -7,9 +7,7 @@ import { isDeepStrictEqual } from "node:util";
 import { isJsonObject, tryParseJson } from "../../types/json.ts";
 import type { Invalidation, Replica, Replicas, Topic } from "../../types/shared-state.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
-import { errorMessage } from "../../../util/error-message.ts";
-import { oneLine } from "../../../util/text.ts";
-import { isAway, notification, type Postgres, type Row } from "./postgres.ts";
+import { notification, type Postgres, refusalIn, type Row } from "./postgres.ts";
 
 /** The topics of the port, and those that only the stores in this folder listen to. */
 export type EngineTopic = Topic | "tokens" | "sessions" | "seal keys";
@@ -141,7 +139,7 @@ export class Revisions implements Invalidation, Replicas {
           this.#refusal = undefined;
         },
         (error: unknown) => {
-          this.#refusal = isAway(error) ? undefined : oneLine(errorMessage(error), 200);
+          this.#refusal = refusalIn(error);
         },
       )
       .finally(() => {
