@@ -14,7 +14,7 @@ import { RequestError } from "@agentclientprotocol/sdk";
 import type { SessionEndpoint } from "../../serve/endpoint/session-endpoint.ts";
 import type { FixedAddress } from "../../serve/endpoint/session-endpoints.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
-import { isJsonObject, type JsonObject, valueIn } from "../../core/types/json.ts";
+import { isJsonObject, type JsonObject, objectIn, valueIn } from "../../core/types/json.ts";
 import type { Logger } from "../../core/types/logger.ts";
 import type { GatewayClient } from "../gateway-client.ts";
 import { closeConnections, findLabel, findSession, switchOff, switchOn } from "../session-slot.ts";
@@ -372,10 +372,8 @@ async function recordOf(
 /** Undefined if the gateway does not say. */
 async function configuredServers(gateway: GatewayClient): Promise<JsonObject | undefined> {
   const answer = await gateway.call("config.get", {});
-  const result = answer.kind === "result" ? answer.result : {};
-  const servers = valueIn(result, ["config", "mcp", "servers"]);
-  const isThere = isJsonObject(result["config"]);
-  return isThere ? (isJsonObject(servers) ? servers : {}) : undefined;
+  const config = answer.kind === "result" ? answer.result["config"] : undefined;
+  return isJsonObject(config) ? objectIn(valueIn(config, ["mcp", "servers"])) : undefined;
 }
 
 /** A slot that OpenClaw does not know would be a session without tools. */

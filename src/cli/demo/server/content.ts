@@ -1,8 +1,13 @@
 // What the demo has beside tools: the documentation as resources, and prompts to start from. Their arguments
 // can be completed.
 
-import type { McpServer, PromptMessage } from "@modelcontextprotocol/server";
-import { completable, ResourceNotFoundError, ResourceTemplate } from "@modelcontextprotocol/server";
+import {
+  completable,
+  type McpServer,
+  type PromptMessage,
+  ResourceNotFoundError,
+  ResourceTemplate,
+} from "@modelcontextprotocol/server";
 import * as z from "zod";
 import type { Clock } from "../../../util/clock.ts";
 import { loadDocs } from "./docs.ts";

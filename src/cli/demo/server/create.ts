@@ -1,8 +1,7 @@
 // Assembles the demo server: an MCP server that is useful without a network, a key or a file.
 
 import { McpServer } from "@modelcontextprotocol/server";
-import type { Clock } from "../../../util/clock.ts";
-import { systemClock } from "../../../util/clock.ts";
+import { type Clock, systemClock } from "../../../util/clock.ts";
 import { packageVersion } from "../../../util/version.ts";
 import { addContent } from "./content.ts";
 import { packageRoot } from "./docs.ts";

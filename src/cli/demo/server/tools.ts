@@ -3,8 +3,7 @@
 
 import type { CallToolResult, McpServer, ServerContext } from "@modelcontextprotocol/server";
 import * as z from "zod";
-import type { Clock } from "../../../util/clock.ts";
-import { pause } from "../../../util/clock.ts";
+import { type Clock, pause } from "../../../util/clock.ts";
 import { plural } from "../../../util/text.ts";
 import { Hit, loadDocs, searchDocs } from "./docs.ts";
 import { findZone, LocalTime, readTime, timeIn } from "./time.ts";

@@ -1,7 +1,7 @@
 // What an operator sees of a running gateway: watches its boards, sessions and requests, and has the routes that show
 // them. Read this file first.
 
-import type { StateHealth } from "../../../core/types/shared-state.ts";
+import type { Replicas, StateHealth } from "../../../core/types/shared-state.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { planPrompt, summarisePlan } from "../../../core/board/prompt-plan.ts";
 import type { Session, SessionChange } from "../../endpoint/http/sessions.ts";
@@ -18,7 +18,6 @@ import type { Logger } from "../../../core/types/logger.ts";
 import { stateToJson } from "../../../core/types/server-state.ts";
 import type { ServerStatus } from "../../../core/types/server-status.ts";
 import type { ToolSource } from "../../../core/types/tool.ts";
-import type { Replicas } from "../../../core/types/shared-state.ts";
 import type { Clock } from "../../../util/clock.ts";
 import { Turns } from "../../../util/turns.ts";
 import { oneLine } from "../../../util/text.ts";

@@ -8,9 +8,9 @@ import {
   type ClientRequest,
   type IncomingMessage,
   request as requestPlain,
+  type ServerResponse,
 } from "node:http";
 import { Agent as TlsAgent, request as requestTls } from "node:https";
-import type { ServerResponse } from "node:http";
 import { pipeline } from "node:stream";
 import { type Caller, type CallerJwt, tokenOf } from "../../../core/types/caller.ts";
 import type { Logger } from "../../../core/types/logger.ts";
