@@ -1,7 +1,7 @@
 // What Plugboard has in OpenClaw's own configuration: the slots, the entry that all sessions share, and the rules that keep
 // that entry from single agents. Reads the value of the file, and says which keys have which value.
 
-import { isJsonObject, type JsonObject, valueIn } from "../core/types/json.ts";
+import { isJsonObject, type JsonObject, objectIn, valueIn } from "../core/types/json.ts";
 import { SHARED_ENTRY, type Slot, slotPath, slotUrl } from "./slots.ts";
 
 /** One value of the file. */
@@ -56,7 +56,7 @@ export function sharedEntry(target: JsonObject): ConfigEntry {
 /** The slots that the file has, in its order, with their entries as they are written. */
 export function slotsIn(config: unknown): (ConfigEntry & { slot: Slot })[] {
   const servers = valueIn(config, SERVERS);
-  return Object.entries(isJsonObject(servers) ? servers : {}).flatMap(([name, value]) => {
+  return Object.entries(objectIn(servers)).flatMap(([name, value]) => {
     const slot = slotOf(name, value);
     return slot === undefined || !isJsonObject(value)
       ? []
@@ -81,7 +81,7 @@ export function agentsIn(config: unknown): { id: string; path: ConfigEntry["path
   const entries = valueIn(config, ["agents", "entries"]);
   const list = valueIn(config, ["agents", "list"]);
   return [
-    ...Object.keys(isJsonObject(entries) ? entries : {}).map((id) => ({
+    ...Object.keys(objectIn(entries)).map((id) => ({
       id,
       path: ["agents", "entries", id],
     })),

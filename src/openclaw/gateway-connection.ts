@@ -7,6 +7,7 @@ import { type ErrorCode, PlugboardError } from "../core/types/errors.ts";
 import {
   isJsonObject,
   type JsonObject,
+  objectIn,
   textsIn,
   tryParseJson,
   valueIn,
@@ -134,7 +135,7 @@ export class GatewayConnection {
     const answer = await this.#request(method, params);
     const { payload } = answer;
     if (answer["ok"] === true) {
-      return { kind: "result", result: isJsonObject(payload) ? payload : {} };
+      return { kind: "result", result: objectIn(payload) };
     }
     const reason = valueIn(answer, ["error", "details", "reason"]);
     return {

@@ -2,7 +2,7 @@
 
 import { RequestError } from "@agentclientprotocol/sdk";
 import { PlugboardError, withHint } from "../../core/types/errors.ts";
-import { isJsonObject, type JsonObject } from "../../core/types/json.ts";
+import { isJsonObject, type JsonObject, objectIn } from "../../core/types/json.ts";
 import { errorMessage } from "../../util/error-message.ts";
 
 export type RpcId = string | number | null;
@@ -25,7 +25,7 @@ export function readMessage(value: unknown): Message {
   const { id, method, params } = value;
   const isId = typeof id === "string" || typeof id === "number" || id === null;
   if (typeof method === "string") {
-    const known = isJsonObject(params) ? params : {};
+    const known = objectIn(params);
     if (id === undefined) return { kind: "notification", method, params: known };
     return isId ? { kind: "request", id, method, params: known } : { kind: "other" };
   }

@@ -10,7 +10,7 @@ import {
   RequestError,
   type SessionUpdate,
 } from "@agentclientprotocol/sdk";
-import { isJsonObject, type JsonObject } from "../../core/types/json.ts";
+import { isJsonObject, type JsonObject, objectIn } from "../../core/types/json.ts";
 import type { SessionClient } from "../acp/wire/client.ts";
 import type { LineWriter } from "./lines.ts";
 import { type Answer, encode, errorText, idKey, type OwnIds, type RpcId } from "./message.ts";
@@ -32,7 +32,7 @@ export class RelayedClient implements SessionClient {
 
   /** As the client sent them: nothing has checked them. */
   initialize(capabilities: unknown): void {
-    this.#capabilities = isJsonObject(capabilities) ? capabilities : {};
+    this.#capabilities = objectIn(capabilities);
   }
 
   capabilities(): ClientCapabilities {

@@ -2,7 +2,7 @@
 // model asks for. Other failures become errors that tell the user what to do.
 
 import { PlugboardError } from "../../core/types/errors.ts";
-import { isJsonObject } from "../../core/types/json.ts";
+import { isJsonObject, objectIn } from "../../core/types/json.ts";
 import { pause } from "../../util/clock.ts";
 import { retryAfterMs } from "../../util/retry-after.ts";
 import { systemProblem } from "../../util/system-problem.ts";
@@ -176,7 +176,7 @@ function hintFor(status: number): string | undefined {
 function isTooLarge(status: number, data: unknown): ModelFailure["tooLarge"] {
   if (status === 413) return "certain";
   if (status !== 400) return "no";
-  const error = isJsonObject(data) && isJsonObject(data["error"]) ? data["error"] : {};
+  const error = objectIn(objectIn(data)["error"]);
   return error["code"] === "context_length_exceeded" ? "certain" : "maybe";
 }
 

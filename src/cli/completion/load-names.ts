@@ -5,7 +5,7 @@ import { type ConfigSource, filesOf } from "../../core/config/find.ts";
 import { plugboardHome } from "../../core/config/home.ts";
 import { agentIdsIn, loadConfig } from "../../core/config/load.ts";
 import type { AgentConfig } from "../../core/types/agent-config.ts";
-import { isJsonObject } from "../../core/types/json.ts";
+import { isJsonObject, objectIn } from "../../core/types/json.ts";
 import type { ToolDefinition } from "../../core/types/tool.ts";
 import { oneLine } from "../../util/text.ts";
 import { demoConfig } from "../demo-config.ts";
@@ -95,7 +95,7 @@ function keysOf({ properties, required }: ToolDefinition["inputSchema"]): KnownK
   ];
   return inOrder.slice(0, MOST_KEYS).map((name) => {
     const property = properties[name];
-    const schema = isJsonObject(property) ? property : {};
+    const schema = objectIn(property);
     const { description, type } = schema;
     const values = valuesOf(schema);
     return {

@@ -8,7 +8,7 @@ import { withServer, writtenServer } from "../../core/config/server-text.ts";
 import { parseText } from "../../core/config/text/document.ts";
 import { splitWords } from "../../core/tools/arguments/split-words.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
-import { isJsonObject, type JsonObject } from "../../core/types/json.ts";
+import { isJsonObject, type JsonObject, objectIn } from "../../core/types/json.ts";
 import type { ServerConfig } from "../../core/types/server-config.ts";
 import type { PlannedChange } from "../../serve/gateway/page/changes.ts";
 import type { AddSource, Change, OfferFacts } from "../../serve/gateway/page/wire.ts";
@@ -72,7 +72,7 @@ function writtenIn(
 /** `{ "mcpServers": { … } }` with one or more, `{ "name": { … } }`, or one server alone. */
 function serversIn(json: string): { name: string; server: JsonObject }[] {
   const document = parseText(json);
-  const value = document.kind === "document" && isJsonObject(document.value) ? document.value : {};
+  const value = document.kind === "document" ? objectIn(document.value) : {};
   const block = value["mcpServers"] ?? value["servers"] ?? value;
   const isServer = (each: unknown): each is JsonObject =>
     isJsonObject(each) && ["command", "url", "serverUrl", "httpUrl"].some((key) => key in each);

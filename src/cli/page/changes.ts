@@ -16,7 +16,7 @@ import {
 } from "../../core/config/server-text.ts";
 import { readConfigText } from "../../core/config/text/read.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
-import { isJsonObject } from "../../core/types/json.ts";
+import { isJsonObject, objectIn } from "../../core/types/json.ts";
 import type { ChangeKinds, PlannedChange } from "../../serve/gateway/page/changes.ts";
 import type { PageConfiguration } from "../../serve/gateway/page/configuration.ts";
 import { LONGEST_TOOL, NAME } from "../../serve/gateway/page/method.ts";
@@ -116,7 +116,7 @@ function pageConfiguration(uploads: Uploads, context: CliContext): PageConfigura
     entry: async (agent, server) => {
       const { file } = await findServer(server, undefined, ofAgent(agent, own));
       const written = writtenServer(file, server);
-      const entry = isJsonObject(written) ? written : {};
+      const entry = objectIn(written);
       const json = JSON.stringify(withoutCredentials(entry), null, 2);
       return { file: file.path, line: positionOf(file, server).line, json };
     },

@@ -4,7 +4,7 @@ import { type ServerText, withServerValue, writtenServer } from "../../core/conf
 import type { KeyPath } from "../../core/config/issue.ts";
 import { removeValue } from "../../core/config/text/edit.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
-import { isJsonObject, type JsonObject } from "../../core/types/json.ts";
+import { isJsonObject, type JsonObject, objectIn } from "../../core/types/json.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
 import { compileGlob } from "../../util/glob.ts";
 import { oneLine } from "../../util/text.ts";
@@ -61,8 +61,8 @@ export function withRule(
     });
   }
   const written = writtenServer(servers, name);
-  const entry = isJsonObject(written) ? written : {};
-  const rules = isJsonObject(entry["tools"]) ? entry["tools"] : {};
+  const entry = objectIn(written);
+  const rules = objectIn(entry["tools"]);
   const listed = (key: "allow" | "deny"): string[] | undefined =>
     Array.isArray(rules[key]) ? rules[key].filter((each) => typeof each === "string") : undefined;
   const deny = (listed("deny") ?? []).filter((pattern) => pattern !== tool);
@@ -90,7 +90,7 @@ function withException(approval: unknown, tool: string, mode: "ask" | "never"): 
   const known = isJsonObject(approval)
     ? approval
     : { ...(typeof approval === "string" && { default: approval }) };
-  const tools = isJsonObject(known["tools"]) ? known["tools"] : {};
+  const tools = objectIn(known["tools"]);
   return { ...known, tools: { ...tools, [tool]: mode } };
 }
 

@@ -2,7 +2,7 @@
 // them.
 
 import { withoutCredentials } from "../../core/board/without-credentials.ts";
-import { isJsonObject, type JsonObject } from "../../core/types/json.ts";
+import { isJsonObject, type JsonObject, objectIn } from "../../core/types/json.ts";
 import { escaped, type ServerConfig } from "../../core/types/server-config.ts";
 import type { AddInput } from "../../serve/gateway/page/wire.ts";
 import type { CliContext } from "../context.ts";
@@ -64,7 +64,7 @@ export function withStored(server: ServerConfig, secrets: readonly PlacedSecret[
 
 /** Credentials of an edited entry that are not in the file yet. */
 export function typedCredentials(entry: JsonObject, written: unknown): Record<string, string> {
-  const known = isJsonObject(written) ? written : {};
+  const known = objectIn(written);
   const block = entry["url"] === undefined ? "env" : "headers";
   const before = isJsonObject(known[block]) ? known[block] : {};
   const { inputs } = credentialsApart({ [block]: entry[block] });

@@ -3,14 +3,14 @@
 import { isDeepStrictEqual } from "node:util";
 import { MARK, withoutCredentials } from "../../core/board/without-credentials.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
-import { isJsonObject, type JsonObject } from "../../core/types/json.ts";
+import { isJsonObject, type JsonObject, objectIn } from "../../core/types/json.ts";
 
 /**
  * `given` is `written` as `withoutCredentials` shows it, edited. Throws INVALID_ARGUMENTS where a credential was not
  * shown and what is around it differs: it may belong elsewhere.
  */
 export function withHidden(given: JsonObject, written: unknown): JsonObject {
-  const known = isJsonObject(written) ? written : {};
+  const known = objectIn(written);
   return restoredObject(given, { shown: withoutCredentials(known), written: known }, "");
 }
 
@@ -35,9 +35,7 @@ function restored(value: unknown, before: Before, key: string): unknown {
 }
 
 function restoredObject(given: JsonObject, before: Before, prefix: string): JsonObject {
-  const [shown, written] = [before.shown, before.written].map((each) =>
-    isJsonObject(each) ? each : {},
-  );
+  const [shown, written] = [before.shown, before.written].map(objectIn);
   return Object.fromEntries(
     Object.entries(given).map(([key, value]) => [
       key,

@@ -2,7 +2,7 @@
 // the notifications and the server's own requests that came before it.
 
 import { MARK } from "../../core/board/without-credentials.ts";
-import { isJsonObject, type JsonObject } from "../../core/types/json.ts";
+import { isJsonObject, type JsonObject, objectIn } from "../../core/types/json.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
 import { nearness } from "../../util/closest.ts";
 import { packageVersion } from "../../util/version.ts";
@@ -90,7 +90,7 @@ export class RecordedServer {
       return this.#refuse(null, CODES.invalid, "a message is a JSON object");
     }
     const { id, method } = message;
-    const params = isJsonObject(message["params"]) ? message["params"] : {};
+    const params = objectIn(message["params"]);
     const isId = typeof id === "string" || typeof id === "number";
     if (isDeeperThan(DEEPEST, message)) {
       return this.#refuse(isId ? id : null, CODES.invalid, "the message is nested too deeply");
@@ -137,14 +137,14 @@ export class RecordedServer {
 
   /** Sends what the server sent before its answer. A request of the server waits for the client. */
   async #replay({ sent, progressToken }: Exchange, id: Id, params: JsonObject): Promise<void> {
-    const meta = isJsonObject(params["_meta"]) ? params["_meta"] : {};
+    const meta = objectIn(params["_meta"]);
     const token = meta["progressToken"];
     for (const message of sent) {
       if (this.#cancelled.has(id)) return;
       if (message["id"] !== undefined) {
         await this.#ask(message);
       } else if (message["method"] === "notifications/progress") {
-        const about = isJsonObject(message["params"]) ? message["params"] : {};
+        const about = objectIn(message["params"]);
         if (token === undefined || about["progressToken"] !== progressToken) continue;
         this.#options.send({ ...message, params: { ...about, progressToken: token } });
       } else {
@@ -312,7 +312,7 @@ class OpenExchanges {
    * the `last` one.
    */
   causeOf({ method, params }: JsonObject, last: Exchange | undefined): Exchange | undefined {
-    const about = isJsonObject(params) ? params : {};
+    const about = objectIn(params);
     if (method === "notifications/progress") {
       return this.#latest(this.#byToken.get(about["progressToken"]) ?? []);
     }
@@ -333,8 +333,8 @@ class OpenExchanges {
 }
 
 function exchangeOf({ line, message }: RecordedMessage, method: string): Exchange {
-  const params = isJsonObject(message["params"]) ? message["params"] : {};
-  const meta = isJsonObject(params["_meta"]) ? params["_meta"] : {};
+  const params = objectIn(message["params"]);
+  const meta = objectIn(params["_meta"]);
   return {
     line,
     method,

@@ -5,7 +5,7 @@ import { formatPath, type KeyPath } from "../../core/config/issue.ts";
 import { writtenOut } from "../../core/config/schema/references.ts";
 import { type ServerText, withServerValue, writtenServer } from "../../core/config/server-text.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
-import { isJsonObject, type JsonObject } from "../../core/types/json.ts";
+import { isJsonObject, type JsonObject, objectIn } from "../../core/types/json.ts";
 import type { SecretStoreName } from "../../core/types/secret-provider.ts";
 import { inText } from "../../core/types/secret-reference.ts";
 import { closest } from "../../util/closest.ts";
@@ -84,7 +84,7 @@ function findCredential(key: string, name: string, file: ServerFile): Credential
       { server: name, hint: "leave out --agent to move a value of it for all" },
     );
   }
-  const server: JsonObject = isJsonObject(written) ? written : {};
+  const server: JsonObject = objectIn(written);
   const all = valuesOf(server);
   const found = all.find(({ path }) => isMeant(path, key));
   if (found === undefined)

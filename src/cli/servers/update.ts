@@ -7,7 +7,7 @@ import { parseAgentConfig } from "../../core/config/parse.ts";
 import { type ServerText, writtenServer } from "../../core/config/server-text.ts";
 import { removeValue, setValue } from "../../core/config/text/edit.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
-import { isJsonObject, type JsonObject } from "../../core/types/json.ts";
+import { isJsonObject, type JsonObject, objectIn } from "../../core/types/json.ts";
 import { mentionsSecret } from "../../core/types/secret-reference.ts";
 import type { ServerConfig } from "../../core/types/server-config.ts";
 import type { RegistryClient } from "../../install/registry/client.ts";
@@ -143,7 +143,7 @@ async function updateFrom(
   const isOld = server.version === undefined && isOlder(version, provenance.version);
   if ((isSame || isOld) && command.set.length === 0) return { kind: "current", server };
   const written = writtenServer(file, name);
-  const before: JsonObject = isJsonObject(written) ? written : {};
+  const before: JsonObject = objectIn(written);
   const ways = waysOf(entry, registry.url).filter(({ kind }) => kind !== "unusable");
   const way = ways.some(({ id }) => id === provenance.way) ? provenance.way : undefined;
   const found = await offerFrom(entry, registry, way, file, context);
@@ -243,7 +243,7 @@ function merged(
   built: ServerConfig,
   base: ServerConfig | undefined,
 ): ServerConfig {
-  const provenance = isJsonObject(before["provenance"]) ? before["provenance"] : {};
+  const provenance = objectIn(before["provenance"]);
   // A bundle runs in its own directory.
   const isBundle = String(provenance["way"]).startsWith("mcpb");
   const isMoved = isElsewhere(before, built);

@@ -3,7 +3,7 @@
 import { stat } from "node:fs/promises";
 import { dirname, isAbsolute, resolve } from "node:path";
 import { PlugboardError } from "../types/errors.ts";
-import { isJsonObject, type JsonObject, valueIn } from "../types/json.ts";
+import { isJsonObject, type JsonObject, objectIn, valueIn } from "../types/json.ts";
 import { readConfigFile } from "./config-file.ts";
 import { APPLICATIONS } from "./foreign/applications.ts";
 import { type FilePlace, places, type PlacesOptions } from "./foreign/places.ts";
@@ -77,7 +77,7 @@ async function readServers(
   // Settings of an application that has no servers yet.
   if (isNobodys) return { servers: new Map(), warnings: [] };
   await loadConfig(path, undefined, { cwd, homedir });
-  const entries = Object.entries(isJsonObject(given) ? given : {});
+  const entries = Object.entries(objectIn(given));
   return {
     servers: new Map(
       entries.flatMap(([name, server]) =>

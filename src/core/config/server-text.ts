@@ -2,7 +2,7 @@
 // without touching anything else.
 
 import { DEFAULT_AGENT } from "../types/agent-config.ts";
-import { isJsonObject, type JsonObject } from "../types/json.ts";
+import { isJsonObject, type JsonObject, objectIn } from "../types/json.ts";
 import { PlugboardError } from "../types/errors.ts";
 import { readConfigFile } from "./config-file.ts";
 import type { Application } from "./foreign/application.ts";
@@ -69,7 +69,7 @@ function newText(original: TextFile, agentId: string | undefined): ServerText {
 
 /** An existing file keeps its form; a file without servers gets the short one. */
 function placeIn(value: unknown, agentId: string | undefined): KeyPath {
-  const root = isJsonObject(value) ? value : {};
+  const root = objectIn(value);
   const agents = isJsonObject(root["agents"]) ? root["agents"] : undefined;
   const list: unknown[] = Array.isArray(agents?.["list"]) ? agents["list"] : [];
   const index = list.findIndex((each) => isJsonObject(each) && each["id"] === agentId);
@@ -80,8 +80,7 @@ function placeIn(value: unknown, agentId: string | undefined): KeyPath {
 }
 
 function objectAt(text: string, path: KeyPath): JsonObject {
-  const value = valueAt(text, path);
-  return isJsonObject(value) ? value : {};
+  return objectIn(valueAt(text, path));
 }
 
 /** As they are written. */

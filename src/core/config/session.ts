@@ -1,7 +1,7 @@
 // Checks the servers that a session brings and lays them over what the configuration has for all of them.
 
 import type { AgentConfig } from "../types/agent-config.ts";
-import { isJsonObject } from "../types/json.ts";
+import { objectIn } from "../types/json.ts";
 import type {
   AcpServerConfig,
   SessionDefaults,
@@ -30,7 +30,7 @@ export function parseSessionServers(
   reachesClient = false,
 ): { definitions: ServerDefinition[]; warnings: string[] } {
   const path = ["servers"];
-  const entries = Object.entries(isJsonObject(servers) ? servers : {});
+  const entries = Object.entries(objectIn(servers));
   const inClient = new Map(
     entries.filter((entry): entry is [string, AcpServerConfig] => isAcpServer(entry[1])),
   );

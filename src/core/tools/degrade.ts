@@ -1,7 +1,7 @@
 // Content for a reader that does not support every kind of it: the other kinds are described in text.
 
 import type { ContentBlock } from "../types/content.ts";
-import { isJsonObject } from "../types/json.ts";
+import { isJsonObject, objectIn } from "../types/json.ts";
 import { LIST, OBJECT, requireKind } from "../types/kinds.ts";
 import { oneLine } from "../../util/text.ts";
 
@@ -50,7 +50,7 @@ export function contentInWords(block: ContentBlock): string | undefined {
         base64Size(block.data),
       ]);
     case "resource": {
-      const { uri, mimeType, text, blob } = isJsonObject(block.resource) ? block.resource : {};
+      const { uri, mimeType, text, blob } = objectIn(block.resource);
       if (typeof text === "string" && text !== "") return text;
       return note("resource", [
         word(uri, LONGEST_URI),

@@ -4,7 +4,7 @@
 import type { InputRequired } from "../types/caller-options.ts";
 import type { ContentBlock } from "../types/content.ts";
 import { PlugboardError } from "../types/errors.ts";
-import { isJsonObject, type JsonObject } from "../types/json.ts";
+import { isJsonObject, type JsonObject, objectIn } from "../types/json.ts";
 import type { CallOutcome } from "../types/tool.ts";
 import { isDeeperThan, REFUSED_DEPTH } from "../../util/json-depth.ts";
 import { asText, isPlainName } from "../../util/text.ts";
@@ -31,7 +31,7 @@ export function toInputRequired(result: unknown): InputRequired | undefined {
   if (!isJsonObject(result) || result.resultType !== "input_required") return undefined;
   const { inputRequests, requestState } = result;
   const required: InputRequired = {
-    inputRequests: isJsonObject(inputRequests) ? inputRequests : {},
+    inputRequests: objectIn(inputRequests),
     ...(requestState !== undefined && { requestState }),
   };
   requireShallow(required);

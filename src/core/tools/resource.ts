@@ -2,7 +2,7 @@
 // neither lost nor passed on.
 
 import { PlugboardError } from "../types/errors.ts";
-import { isJsonObject, type JsonObject } from "../types/json.ts";
+import { isJsonObject, type JsonObject, objectIn } from "../types/json.ts";
 import type { ResourceContents } from "../types/resource.ts";
 import { isTooDeep } from "../../util/json-depth.ts";
 import { asText } from "../../util/text.ts";
@@ -23,7 +23,7 @@ export function toContents(
 }
 
 function toPart(part: unknown, asked: string): ResourceContents {
-  const { uri, mimeType, text, blob, _meta } = isJsonObject(part) ? part : {};
+  const { uri, mimeType, text, blob, _meta } = objectIn(part);
   const about: ResourceContents = {
     uri: typeof uri === "string" ? uri : asked,
     ...(typeof mimeType === "string" && { mimeType }),

@@ -1,7 +1,7 @@
 // The form that a server asks a person to fill in. Reads its fields from the flat JSON Schema that MCP allows,
 // and checks values against them.
 
-import { isJsonObject, isTexts, type JsonObject } from "./json.ts";
+import { isJsonObject, isTexts, type JsonObject, objectIn } from "./json.ts";
 
 export type FieldValue = string | number | boolean | string[];
 
@@ -103,7 +103,7 @@ export function readFormAnswer(
   fields: readonly FormField[],
   given: unknown,
 ): { content: JsonObject } | { field: string; problem: string } {
-  const answer = isJsonObject(given) ? given : {};
+  const answer = objectIn(given);
   const content: JsonObject = {};
   for (const field of fields) {
     const { name } = field;
@@ -144,7 +144,7 @@ function readKind(property: JsonObject): FieldKind | undefined {
       return options && { kind: "choice", options };
     }
     case "array": {
-      const items = isJsonObject(property.items) ? property.items : {};
+      const items = objectIn(property.items);
       const options = readOptions(items.enum, items.anyOf ?? items.oneOf, undefined);
       if (options === undefined || options === "none") return undefined;
       return { kind: "choices", options, ...numbers(property, "minItems", "maxItems") };

@@ -2,7 +2,7 @@
 // that has a secret there is left out.
 
 import { mapStrings, someString } from "../../util/value-strings.ts";
-import { isJsonObject, type JsonObject } from "./json.ts";
+import { isJsonObject, type JsonObject, objectIn } from "./json.ts";
 import type { PromptDefinition } from "./prompt.ts";
 import type { ToolDefinition } from "./tool.ts";
 
@@ -103,7 +103,7 @@ export function schemaWithoutSecrets(schema: JsonObject, redact: Redact): JsonOb
     return Object.fromEntries(entries);
   };
   const cleaned = clean(schema);
-  return fault ?? (isJsonObject(cleaned) ? cleaned : {});
+  return fault ?? objectIn(cleaned);
 }
 
 function hasSecret(value: unknown, redact: Redact): boolean {

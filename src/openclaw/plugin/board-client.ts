@@ -4,7 +4,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { homedir } from "node:os";
-import { isJsonObject, tryParseJson } from "../../core/types/json.ts";
+import { isJsonObject, objectIn, tryParseJson } from "../../core/types/json.ts";
 import { errorMessage } from "../../util/error-message.ts";
 import { oneLine } from "../../util/text.ts";
 import manifest from "./package.json" with { type: "json" };
@@ -328,7 +328,7 @@ function inherited(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 }
 
 function textIn(answer: unknown): string {
-  const { result, error } = isJsonObject(answer) ? answer : {};
+  const { result, error } = objectIn(answer);
   if (isJsonObject(error)) {
     const { message } = error;
     throw new BoardProblem(

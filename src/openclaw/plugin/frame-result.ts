@@ -11,7 +11,7 @@ import {
   wrap,
 } from "../../core/guard/present/frame.ts";
 import type { ContentBlock } from "../../core/types/content.ts";
-import { isJsonObject } from "../../core/types/json.ts";
+import { isJsonObject, objectIn } from "../../core/types/json.ts";
 import { asText } from "../../util/text.ts";
 import type { ToolResult, ToolResultEvent } from "./openclaw.ts";
 import { type PluginSettings, SERVER } from "./settings.ts";
@@ -54,7 +54,7 @@ export function resultFramer({
 /** Undefined for a tool that is not of an MCP server. */
 function sourceOf(toolName: string, details: unknown): FrameSource | undefined {
   const named = TOOL_NAME.exec(toolName);
-  const { mcpServer, mcpTool, mcpOperation } = isJsonObject(details) ? details : {};
+  const { mcpServer, mcpTool, mcpOperation } = objectIn(details);
   if (typeof mcpServer === "string") {
     const tool = [mcpTool, mcpOperation, named?.[2]].find((each) => typeof each === "string");
     return { server: mcpServer, tool: tool ?? toolName };
@@ -73,7 +73,7 @@ function isLeftAlone({ server }: FrameSource, blocks: readonly ContentBlock[]): 
 
 /** What is neither text nor an image becomes text, and so does an image that OpenClaw would take away the result for. */
 function toBlock(block: unknown): ContentBlock {
-  const { type, text, data, mimeType } = isJsonObject(block) ? block : {};
+  const { type, text, data, mimeType } = objectIn(block);
   if (type === "text" && typeof text === "string") return { type, text };
   if (type === "image" && typeof data === "string") {
     if (data.length > LONGEST_IMAGE) {

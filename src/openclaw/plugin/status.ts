@@ -1,7 +1,7 @@
 // The state of the board's servers and of the plugin, for a terminal, a chat and OpenClaw's gateway.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { isJsonObject } from "../../core/types/json.ts";
+import { isJsonObject, objectIn } from "../../core/types/json.ts";
 import { oneLine, plural } from "../../util/text.ts";
 import { type BoardClient, BoardProblem } from "./board-client.ts";
 import type { OpenClawConfig } from "./openclaw.ts";
@@ -100,8 +100,8 @@ function toLines(text: string): ServerLine[] {
   const servers: unknown = isJsonObject(value) ? value["servers"] : undefined;
   if (!Array.isArray(servers)) throw new Error("the status that Plugboard gives has no servers");
   return servers.filter(isJsonObject).map(({ name, state, tools }) => {
-    const { kind, error, remedy } = isJsonObject(state) ? state : {};
-    const { message, hint } = isJsonObject(error) ? error : {};
+    const { kind, error, remedy } = objectIn(state);
+    const { message, hint } = objectIn(error);
     return {
       name: words(name, 60) ?? "?",
       state: words(kind, 20) ?? "unknown",

@@ -5,7 +5,7 @@ import { createHmac, randomBytes } from "node:crypto";
 import { connect, type Socket } from "node:net";
 import type { Strangers } from "../../core/net/strangers.ts";
 import { cancelled, PlugboardError } from "../../core/types/errors.ts";
-import { isJsonObject, type JsonObject, tryParseJson } from "../../core/types/json.ts";
+import { type JsonObject, objectIn, tryParseJson } from "../../core/types/json.ts";
 import { untilAborted } from "../../util/abort.ts";
 import { type Clock, within } from "../../util/clock.ts";
 import { hasErrorCode } from "../../util/error-code.ts";
@@ -123,7 +123,7 @@ function answerOn(socket: Socket): Promise<JsonObject> {
     socket.on("error", reject);
     readFirstLine(socket, MAX_GREETING_BYTES, (line) => {
       const answer = line === undefined ? undefined : tryParseJson(line);
-      resolve(isJsonObject(answer) ? answer : {});
+      resolve(objectIn(answer));
     });
   });
 }

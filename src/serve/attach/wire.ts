@@ -3,7 +3,7 @@
 
 import { PlugboardError, toPlugboardError } from "../../core/types/errors.ts";
 import type { ToldServer } from "../../core/types/gateway-port.ts";
-import { isJsonObject, type JsonObject } from "../../core/types/json.ts";
+import { isJsonObject, type JsonObject, objectIn } from "../../core/types/json.ts";
 import type { ServerState } from "../../core/types/server-state.ts";
 import type { NativeTool } from "../../core/types/tool.ts";
 
@@ -35,7 +35,7 @@ export function errorToWire(given: unknown): JsonObject {
 
 /** An error that was none of Plugboard's is its `cause`. */
 export function errorFromWire(value: unknown): PlugboardError {
-  const { code, message: given, isForeign, ...details } = isJsonObject(value) ? value : {};
+  const { code, message: given, isForeign, ...details } = objectIn(value);
   const message = typeof given === "string" ? given : "an error without a message";
   return new PlugboardError(
     (typeof code === "string" ? code : "PROTOCOL") as PlugboardError["code"],

@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Caller } from "../../core/types/caller.ts";
 import type { ProtocolEra } from "../../core/types/connection.ts";
 import type { RequestHandlers } from "../../core/types/request-handlers.ts";
-import { isJsonObject, type JsonObject } from "../../core/types/json.ts";
+import { isJsonObject, type JsonObject, objectIn } from "../../core/types/json.ts";
 import type { CallFailure } from "../../core/types/tool.ts";
 import { deferred, type Deferred } from "../../util/deferred.ts";
 import { PassingMap } from "../../util/passing-map.ts";
@@ -207,7 +207,7 @@ export class Client {
 
 function capabilitiesIn(params: JsonObject): JsonObject {
   const said = metaOf(params)[META.clientCapabilities];
-  return isJsonObject(said) ? said : {};
+  return objectIn(said);
 }
 
 /** Whether the client shows MCP Apps: then it gets the tools that only an app may call. */

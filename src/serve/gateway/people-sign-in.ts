@@ -8,7 +8,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { signInsOf } from "../../core/board/board.ts";
 import { type Caller, tokenOf } from "../../core/types/caller.ts";
 import { PlugboardError, toPlugboardError } from "../../core/types/errors.ts";
-import { isJsonObject, type JsonObject } from "../../core/types/json.ts";
+import { isJsonObject, type JsonObject, objectIn } from "../../core/types/json.ts";
 import type { Logger } from "../../core/types/logger.ts";
 import { describeSignOut } from "../../core/types/authorization.ts";
 import type { SharedState } from "../../core/types/shared-state.ts";
@@ -361,7 +361,7 @@ function wishIn({ agent, server, isOut }: JsonObject): Wish {
 }
 
 function callerIn(value: unknown): Caller | undefined {
-  const { id, label } = isJsonObject(value) ? value : {};
+  const { id, label } = objectIn(value);
   return typeof id === "string" && typeof label === "string" ? { id, label } : undefined;
 }
 

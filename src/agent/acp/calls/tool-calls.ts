@@ -4,7 +4,7 @@
 import { randomUUID } from "node:crypto";
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import type { ContentBlock } from "../../../core/types/content.ts";
-import { isJsonObject, type JsonObject, tryParseJson } from "../../../core/types/json.ts";
+import { type JsonObject, objectIn, tryParseJson } from "../../../core/types/json.ts";
 import type { SessionBoard } from "../../../core/types/board.ts";
 import type { CallOutcome, Tool, ToolUpdate } from "../../../core/types/tool.ts";
 import { canonicalJson } from "../../../util/canonical-json.ts";
@@ -68,7 +68,7 @@ export interface StartedCall {
 
 /** Paths below `cwd` are shown relative to it. */
 export function callStarted({ id, name, input, tool }: StartedCall, cwd: string): SessionUpdate {
-  const args = isJsonObject(input) ? input : {};
+  const args = objectIn(input);
   return {
     sessionUpdate: "tool_call",
     toolCallId: id,

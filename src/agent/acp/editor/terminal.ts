@@ -9,7 +9,7 @@ import {
 import { untilAborted } from "../../../util/abort.ts";
 import { within } from "../../../util/clock.ts";
 import { cancelled } from "../../../core/types/errors.ts";
-import { isJsonObject } from "../../../core/types/json.ts";
+import { objectIn } from "../../../core/types/json.ts";
 import { answerOfEditor, type EditorContext, stringIn } from "./editor-tool.ts";
 
 const { terminal } = methods.client;
@@ -65,7 +65,7 @@ export async function runInTerminal(
 }
 
 function toOutput(given: unknown): TerminalResult["output"] {
-  const { output, truncated } = isJsonObject(given) ? given : {};
+  const { output, truncated } = objectIn(given);
   return typeof output === "string" ? { text: output, isCut: truncated === true } : undefined;
 }
 
@@ -82,7 +82,7 @@ async function waitForExit(
     const params = { sessionId, terminalId };
     const request = client.request(terminal.waitForExit, params, either);
     const status: unknown = await answerOfEditor("wait for the command", request, signal);
-    return { kind: "exited", status: isJsonObject(status) ? status : {} };
+    return { kind: "exited", status: objectIn(status) };
   } catch (error) {
     if (late.signal.aborted && !signal?.aborted) return { kind: "timeout" };
     throw error;

@@ -8,7 +8,7 @@ import type { AgentModel } from "../../loop/model.ts";
 import { safeName } from "../../../core/tools/provider-name.ts";
 import { presentPastResult } from "../../../core/board/past-result.ts";
 import type { ContentBlock } from "../../../core/types/content.ts";
-import { isJsonObject } from "../../../core/types/json.ts";
+import { objectIn } from "../../../core/types/json.ts";
 import type { Tool, ToolResult } from "../../../core/types/tool.ts";
 import { parseCommand } from "../commands/commands.ts";
 import { fromAcp, hasEnded, isQuoted } from "../wire/content.ts";
@@ -133,7 +133,7 @@ class RecordedConversation {
       type: "tool-call" as const,
       toolCallId,
       toolName,
-      input: isJsonObject(input) ? input : {},
+      input: objectIn(input),
     }));
     this.#messages.push({ role: "assistant", content: [...said, ...asked] });
     if (made.length > 0) this.#messages.push(this.#results(made));

@@ -1,7 +1,7 @@
 // Gemini CLI: `mcpServers` in `settings.json`. `includeTools` and `excludeTools` restrict a server; `trust` only says
 // that nobody is asked before a call, so it is ignored.
 
-import { isJsonObject } from "../../types/json.ts";
+import { isJsonObject, objectIn } from "../../types/json.ts";
 import { type Application, mentions, someHas } from "./application.ts";
 import type { KeyRule, KeyRules } from "./draft.ts";
 import { allow, deny, directory, milliseconds, signIn, text, transport } from "./key-rules.ts";
@@ -88,7 +88,7 @@ export const gemini: Application = {
         server.set("transport", "http", origin);
       },
     });
-    const { allowed, excluded, ...rest } = isJsonObject(mcp) ? mcp : {};
+    const { allowed, excluded, ...rest } = objectIn(mcp);
     const allowedNames = Array.isArray(allowed) ? new Set<unknown>(allowed) : undefined;
     const excludedNames = new Set<unknown>(Array.isArray(excluded) ? excluded : []);
     for (const { name, origin } of servers) {

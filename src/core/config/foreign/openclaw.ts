@@ -1,7 +1,7 @@
 // OpenClaw: `mcp.servers` for all agents, and what was planned for it: servers of the defaults and of single agents,
 // as in our own file. Of `gateway` only the rules for tools are read; where OpenClaw listens is not our business.
 
-import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { isJsonObject, type JsonObject, objectIn } from "../../types/json.ts";
 import { atKey, type KeyPath } from "../issue.ts";
 import type { Application } from "./application.ts";
 import type { Draft, KeyRules, ServerDraft } from "./draft.ts";
@@ -46,7 +46,7 @@ const KEYS: KeyRules = {
   clientCert: same("tls.cert"),
   clientKey: same("tls.key"),
   toolFilter: (server, value, path) => {
-    const { include, exclude } = isJsonObject(value) ? value : {};
+    const { include, exclude } = objectIn(value);
     if (include !== undefined) allow(server, include, [...path, "include"]);
     if (exclude !== undefined) deny(server, exclude, [...path, "exclude"]);
   },
@@ -96,14 +96,13 @@ export const openclaw: Application = {
   },
   translate: (value, draft) => {
     const { mcp, agents, gateway, tools, ...others } = value;
-    const block = isJsonObject(mcp) ? mcp : {};
+    const block = objectIn(mcp);
     draft.servers(block["servers"], ["mcp", "servers"], KEYS, OURS, {
       finish: withDefaultTransport,
     });
     draft.ignore(without(block, ["servers"]), ["mcp"]);
     if (isJsonObject(gateway)) draft.ignore(without(gateway, ["tools"]), ["gateway"]);
-    const defaults =
-      isJsonObject(agents) && isJsonObject(agents["defaults"]) ? agents["defaults"] : {};
+    const defaults = objectIn(objectIn(agents)["defaults"]);
     readRules(
       [
         { rules: isJsonObject(gateway) ? gateway["tools"] : undefined, path: ["gateway", "tools"] },
@@ -134,7 +133,7 @@ function agentsOf(agents: unknown): FoundAgent[] {
     agent,
     path: ["agents", "list", index],
   }));
-  const keyed = Object.entries(isJsonObject(entries) ? entries : {}).map(([id, agent]) => ({
+  const keyed = Object.entries(objectIn(entries)).map(([id, agent]) => ({
     agent: isJsonObject(agent) ? { ...agent, id } : agent,
     path: ["agents", "entries", id],
   }));
@@ -161,7 +160,7 @@ function readAgent(agent: JsonObject, path: KeyPath, into: KeyPath, draft: Draft
     draft.set([...into, "id"], id, [...path, "id"]);
     readRules([{ rules: tools, path: [...path, "tools"] }], [...into, "tools"], draft);
   }
-  const block = isJsonObject(mcp) ? mcp : {};
+  const block = objectIn(mcp);
   draft.servers(block["servers"], [...path, "mcp", "servers"], KEYS, OURS, {
     into: [...into, "mcp", "servers"],
     // An override need not say where its server is.

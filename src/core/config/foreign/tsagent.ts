@@ -1,7 +1,7 @@
 // tsagent: `mcpServers` in an agent's `tsagent.json`, with the tools that a model gets, and those it is asked about. It
 // writes both in two ways, of which the first is older: `toolInclude`, or `serverToolDefaults` and `tools`.
 
-import { isJsonObject } from "../../types/json.ts";
+import { isJsonObject, objectIn } from "../../types/json.ts";
 import type { KeyPath } from "../issue.ts";
 import { type Application, entries, someHas } from "./application.ts";
 import type { KeyRule, KeyRules, ServerDraft } from "./draft.ts";
@@ -27,7 +27,7 @@ function older(setting: Setting): KeyRule {
     const { serverDefault, tools } = value;
     server.draft.trace([...server.path, setting.key], path);
     setDefault(server, setting, serverDefault, [...path, "serverDefault"]);
-    for (const [tool, mode] of Object.entries(isJsonObject(tools) ? tools : {})) {
+    for (const [tool, mode] of Object.entries(objectIn(tools))) {
       setTool(server, setting, tool, mode, [...path, "tools", tool]);
     }
   };
@@ -44,7 +44,7 @@ const KEYS: KeyRules = {
     setDefault(server, approval, value["permissionRequired"], [...path, "permissionRequired"]);
   },
   tools: (server, value, path) => {
-    for (const [tool, settings] of Object.entries(isJsonObject(value) ? value : {})) {
+    for (const [tool, settings] of Object.entries(objectIn(value))) {
       if (!isJsonObject(settings)) continue;
       const place = [...path, tool];
       setTool(server, include, tool, settings["include"], [...place, "include"]);

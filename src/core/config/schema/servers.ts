@@ -2,7 +2,7 @@
 
 import { plainHost } from "../../net/host-list.ts";
 import { isLocal } from "../../net/policy.ts";
-import { isJsonObject } from "../../types/json.ts";
+import { objectIn } from "../../types/json.ts";
 import type { ServerConfig, ServerTransport } from "../../types/server-config.ts";
 import { atKey, atValue, type Issue, type KeyPath } from "../issue.ts";
 import { check } from "./schema.ts";
@@ -52,7 +52,7 @@ export function readServers(value: unknown, path: KeyPath): ServerLayer {
   const servers = new Map<string, CheckedServer>();
   const broken = new Set<string>();
   const issues: Issue[][] = [];
-  for (const [name, raw] of Object.entries(isJsonObject(value) ? value : {})) {
+  for (const [name, raw] of Object.entries(objectIn(value))) {
     const serverPath = [...path, name];
     const wrongName = serverNameProblem(name);
     if (wrongName !== undefined) issues.push([atKey(serverPath, wrongName)]);
@@ -60,7 +60,7 @@ export function readServers(value: unknown, path: KeyPath): ServerLayer {
     const config = checked.data;
     const conflicts =
       config === undefined
-        ? ambiguityIssues(isJsonObject(raw) ? raw : {}, serverPath)
+        ? ambiguityIssues(objectIn(raw), serverPath)
         : aliasConflicts(config, serverPath);
     issues.push(checked.issues, conflicts);
     if (config === undefined || conflicts.length > 0 || wrongName !== undefined) broken.add(name);

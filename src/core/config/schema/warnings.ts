@@ -1,7 +1,7 @@
 // Warns about what is valid and most likely not meant: keys that do not go with the server's transport, milliseconds that
 // look like seconds, npx without `-y`, secrets in arguments, and credentials that are written out.
 
-import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { isJsonObject, type JsonObject, objectIn } from "../../types/json.ts";
 import { plaintextCredentials } from "../../redaction/with-references.ts";
 import type { Environment } from "../../../util/environment.ts";
 import { shellQuoted } from "../../../util/text.ts";
@@ -77,7 +77,7 @@ export function codeVariableIssues(config: unknown, path: KeyPath): Issue[] {
 
 function codeVariablesIn(config: unknown): { name: string; reason: string }[] {
   const env = isJsonObject(config) ? config["env"] : undefined;
-  return Object.entries(isJsonObject(env) ? env : {}).flatMap(([name, value]) => {
+  return Object.entries(objectIn(env)).flatMap(([name, value]) => {
     const reason = codeVariableReason(name, value);
     return reason === undefined ? [] : [{ name, reason }];
   });
@@ -170,7 +170,7 @@ export function sessionWarnings(defaults: JsonObject | undefined, path: KeyPath)
 }
 
 export function rootWarnings(root: JsonObject): Issue[] {
-  const gateway = isJsonObject(root["gateway"]) ? root["gateway"] : {};
+  const gateway = objectIn(root["gateway"]);
   return [
     ...durationWarnings(gateway, ["sessionTimeout", "idleTimeout", "approvalWait"], ["gateway"]),
   ];

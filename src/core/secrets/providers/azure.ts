@@ -2,7 +2,7 @@
 // identity, a managed identity, or `az`, which also gives the secret where the API cannot be reached.
 
 import { PlugboardError } from "../../types/errors.ts";
-import { isJsonObject, type JsonObject, tryParseJson } from "../../types/json.ts";
+import { isJsonObject, type JsonObject, objectIn, tryParseJson } from "../../types/json.ts";
 import {
   type AzureAuth,
   type AzureSettings,
@@ -76,7 +76,7 @@ export function createAzureProvider(
   async function ask(url: string, request: SecretRequest): Promise<Answer> {
     const response = await fetch(url, request);
     const body = tryParseJson(await response.text());
-    return { status: response.status, body: isJsonObject(body) ? body : {} };
+    return { status: response.status, body: objectIn(body) };
   }
 
   async function signIn(auth: AzureAuth | undefined, signal: AbortSignal): Promise<Token> {
@@ -290,7 +290,7 @@ export function createAzureProvider(
     const output = await toolOutput(run, command, { signal, permanent: PERMANENT });
     if (output === undefined) return undefined;
     const body = tryParseJson(output);
-    return { status: 200, body: isJsonObject(body) ? body : {} };
+    return { status: 200, body: objectIn(body) };
   }
 
   /** Azure's names have no underscores. */
@@ -377,8 +377,8 @@ function expiryOf(asked: number, seconds: number): number {
 }
 
 function refusal({ status, body }: Answer, secret: string): Error {
-  const error = isJsonObject(body["error"]) ? body["error"] : {};
-  const inner = isJsonObject(error["innererror"]) ? error["innererror"] : {};
+  const error = objectIn(body["error"]);
+  const inner = objectIn(error["innererror"]);
   const words = typeof error["message"] === "string" ? firstLine(error["message"]) : "";
   if (mayPass(status)) {
     return said(`Azure cannot answer now (${status})`, words, { permanent: false });

@@ -1,7 +1,7 @@
 // `secret://exec/<helper>/<id>[#key]`: what a configured program says about an id. With the protocol `argument` the id is its
 // last argument and its output is the value; with `json` it is asked as OpenClaw asks its helpers.
 
-import { isJsonObject, tryParseJson } from "../../types/json.ts";
+import { isJsonObject, objectIn, tryParseJson } from "../../types/json.ts";
 import {
   type ExecHelper,
   type ProgramResult,
@@ -64,7 +64,7 @@ export function createExecProvider(
     const answer = tryParseJson(
       secretText(outputOf(name, command, await run(command, args, limits))),
     );
-    const { values, errors } = isJsonObject(answer) ? answer : {};
+    const { values, errors } = objectIn(answer);
     const value = isJsonObject(values) && Object.hasOwn(values, id) ? values[id] : undefined;
     if (typeof value === "string") return value;
     const error = isJsonObject(errors) && Object.hasOwn(errors, id) ? errors[id] : undefined;

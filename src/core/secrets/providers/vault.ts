@@ -2,7 +2,7 @@
 // through `vault` or `bao` where that cannot be reached.
 
 import { join } from "node:path";
-import { isJsonObject, type JsonObject, tryParseJson } from "../../types/json.ts";
+import { isJsonObject, type JsonObject, objectIn, tryParseJson } from "../../types/json.ts";
 import {
   type ProviderSurroundings,
   type SecretProvider,
@@ -272,7 +272,7 @@ export function createVaultProvider(
       const output = await toolOutput(run, [program, "kv", "get", "-format=json", path], options);
       if (output === undefined) continue;
       const body = tryParseJson(output);
-      const given = { status: 200, body: isJsonObject(body) ? body : {} };
+      const given = { status: 200, body: objectIn(body) };
       const place = { mount: "", rest: path };
       const values =
         valuesOf(given, { ...place, version: 2 }) ?? valuesOf(given, { ...place, version: 1 });
@@ -377,8 +377,8 @@ function valuesOf({ status, body }: Answer, { version }: Place): JsonObject | un
 
 function failure(answer: Answer, { mount, rest, version }: Place): Error {
   const { status, body } = answer;
-  const data = isJsonObject(body["data"]) ? body["data"] : {};
-  const metadata = isJsonObject(data["metadata"]) ? data["metadata"] : {};
+  const data = objectIn(body["data"]);
+  const metadata = objectIn(data["metadata"]);
   if (status === 200) return unreadable();
   if (status !== 404) {
     return refusal(answer, `Vault does not give the secret ${rest} in the mount ${mount}`);

@@ -5,7 +5,7 @@ import { readFileSync, statSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PlugboardError } from "../../types/errors.ts";
-import { isJsonObject, tryParseJson } from "../../types/json.ts";
+import { isJsonObject, objectIn, tryParseJson } from "../../types/json.ts";
 import {
   DEFAULT_TOKEN,
   type GatewayToken,
@@ -100,7 +100,7 @@ export class TokenFiles implements TokenStore {
 
   async list(): Promise<GatewayToken[]> {
     const used = await readJsonFile(this.#files.used, MAX_BYTES);
-    const lastUse = isJsonObject(used) ? used : {};
+    const lastUse = objectIn(used);
     const found = readDefault(this.#files.token);
     const all = [...(found === undefined ? [] : [found]), ...readNamed(this.#files.named)];
     return all.map(withoutHash).map((token) => {
@@ -171,7 +171,7 @@ export class TokenFiles implements TokenStore {
     return withLock(`${file}.lock`, this.#options.clock, async () => {
       const earlier = await readJsonFile(file, MAX_BYTES);
       const known = new Set([DEFAULT_TOKEN, ...readNamed(named).map(({ id }) => id)]);
-      const all = { ...(isJsonObject(earlier) ? earlier : {}), ...Object.fromEntries(used) };
+      const all = { ...objectIn(earlier), ...Object.fromEntries(used) };
       const kept = Object.entries(all).filter(([id]) => known.has(id));
       await writeJsonFile(file, Object.fromEntries(kept));
     });

@@ -2,7 +2,7 @@
 // one checks it against the schema first, since not every rule of a schema can be followed here.
 
 import { isDeepStrictEqual } from "node:util";
-import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { isJsonObject, type JsonObject, objectIn } from "../../types/json.ts";
 import { escapedJson, visible } from "../../../util/visible.ts";
 import { assembleArguments } from "./assemble.ts";
 import { invalidArguments } from "./invalid.ts";
@@ -193,7 +193,7 @@ class ExampleMaker {
       const own: unknown = first[at] ?? (Array.isArray(items) ? schema["additionalItems"] : items);
       if (own === false) break;
       const variant = at < first.length ? 0 : at;
-      const item = this.#value(isJsonObject(own) ? own : {}, depth + 1, variant);
+      const item = this.#value(objectIn(own), depth + 1, variant);
       if (item === undefined) return list.length >= least ? { value: list } : undefined;
       list.push(item.value);
     }
@@ -201,7 +201,7 @@ class ExampleMaker {
   }
 
   #object(schema: JsonObject, depth: number): { value: JsonObject } | undefined {
-    const properties = isJsonObject(schema["properties"]) ? schema["properties"] : {};
+    const properties = objectIn(schema["properties"]);
     const { required, additionalProperties, minProperties } = schema;
     const needed = new Set(Array.isArray(required) ? required : []);
     const least = typeof minProperties === "number" ? minProperties : 0;
@@ -218,7 +218,7 @@ class ExampleMaker {
       const own: unknown = Object.hasOwn(properties, name)
         ? properties[name]
         : additionalProperties;
-      const part = isJsonObject(own) ? own : {};
+      const part = objectIn(own);
       // On the command line, what has a default is left out.
       if (depth === 0 && this.#view.note(part, "default") !== undefined) continue;
       const item = this.#value(part, depth + 1);
@@ -230,12 +230,12 @@ class ExampleMaker {
       // An empty object inside another shows nothing.
       const isWanted = this.#manner.optional || count < least || (depth > 0 && count === 0);
       if (!isWanted || Object.hasOwn(value, name) || needed.has(name)) continue;
-      const item = this.#value(isJsonObject(part) ? part : {}, depth + 1);
+      const item = this.#value(objectIn(part), depth + 1);
       if (item !== undefined) set(name, item.value);
     }
     for (let at = Object.keys(value).length; at < Math.min(least, MOST_ITEMS); at += 1) {
       if (additionalProperties === false) return undefined;
-      const own = isJsonObject(additionalProperties) ? additionalProperties : {};
+      const own = objectIn(additionalProperties);
       const item = this.#value(own, depth + 1, at);
       if (item === undefined) return undefined;
       set(`${WORD}${at + 1}`, item.value);

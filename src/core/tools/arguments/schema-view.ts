@@ -2,7 +2,7 @@
 // two. The server checks the arguments. Each part of a schema is visited at most once, so that a schema which
 // refers to itself costs no more than its size.
 
-import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { isJsonObject, type JsonObject, objectIn } from "../../types/json.ts";
 import { followPointer } from "../../../util/json-pointer.ts";
 import { oneLine } from "../../../util/text.ts";
 
@@ -169,10 +169,10 @@ export class SchemaView {
     const required = new Set<string>();
     this.#walk(schema, (part, always) => {
       const { properties } = part;
-      for (const [name, value] of Object.entries(isJsonObject(properties) ? properties : {})) {
+      for (const [name, value] of Object.entries(objectIn(properties))) {
         this.#visited += 1;
         const earlier = found.get(name);
-        const own = isJsonObject(value) ? value : {};
+        const own = objectIn(value);
         if (earlier === undefined) found.set(name, [own]);
         else if (!always) earlier.push(own);
       }

@@ -1,7 +1,7 @@
 // Converts a word from the command line to the value its schema asks for.
 
 import { isDeepStrictEqual } from "node:util";
-import { isJsonObject, type JsonObject, tryParseJson } from "../../types/json.ts";
+import { isJsonObject, type JsonObject, objectIn, tryParseJson } from "../../types/json.ts";
 import { oneLine } from "../../../util/text.ts";
 import { choicesOf, isOfType, listChoices, type SchemaView, typesOf } from "./schema-view.ts";
 
@@ -171,7 +171,7 @@ function listOfOne(text: string, schema: JsonObject, within: Within): Read | und
 }
 
 export function itemSchema(schema: JsonObject): JsonObject {
-  return isJsonObject(schema["items"]) ? schema["items"] : {};
+  return objectIn(schema["items"]);
 }
 
 function choose(text: string, choices: readonly unknown[]): { value: unknown } | undefined {

@@ -1,7 +1,7 @@
 // Turns a value that a model gave for the provider's schema into the one that the server's schema asks for. A value
 // that does not fit is passed on as it is, since the server can say best what is wrong with it.
 
-import { isJsonObject, type JsonObject, tryParseJson } from "../../types/json.ts";
+import { isJsonObject, type JsonObject, objectIn, tryParseJson } from "../../types/json.ts";
 import type { Mapping, ProviderSchema } from "./converted.ts";
 import { isOfType, typeOf } from "./keywords.ts";
 
@@ -146,7 +146,7 @@ function sum<Item>(items: readonly Item[], rating: (item: Item) => number): numb
 }
 
 function rateObject(schema: JsonObject, value: JsonObject, tolerance: Tolerance): number {
-  const properties = isJsonObject(schema.properties) ? schema.properties : {};
+  const properties = objectIn(schema.properties);
   const required = Array.isArray(schema.required) ? (schema.required as string[]) : [];
   for (const name of required) {
     if (Object.hasOwn(value, name)) continue;

@@ -1,7 +1,7 @@
 // A JSON Schema as a TypeScript type, for the declarations that `plugboard types` writes. What is too deep or too large
 // becomes `unknown`, and no text of a server's gets out of the comment or the literal that it is put into.
 
-import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { isJsonObject, type JsonObject, objectIn } from "../../types/json.ts";
 import { plainText, truncate } from "../../../util/text.ts";
 import { escapedJson } from "../../../util/visible.ts";
 import { impliedTypes } from "./constraints.ts";
@@ -35,7 +35,7 @@ export interface TypeScriptType {
 }
 
 export function toTypeScript(schema: unknown, options: TypeScriptOptions): TypeScriptType {
-  return new TypeWriter(isJsonObject(schema) ? schema : {}, options).write(schema);
+  return new TypeWriter(objectIn(schema), options).write(schema);
 }
 
 /** `"read-me"`, or `readMe` where no quotes are needed. */

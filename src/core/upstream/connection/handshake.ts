@@ -5,7 +5,7 @@
 // `initialize`.
 
 import { PlugboardError } from "../../types/errors.ts";
-import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { isJsonObject, type JsonObject, objectIn } from "../../types/json.ts";
 import type { ProtocolChoice } from "../../types/server-definition.ts";
 import type { ProtocolEra } from "../../types/connection.ts";
 import { oneLine } from "../../../util/text.ts";
@@ -305,7 +305,7 @@ function unsupported(
 
 /** The SDK requires a name and a version, and some servers leave them out. */
 function toImplementation(info: unknown): JsonObject & Implementation {
-  const given = isJsonObject(info) ? info : {};
+  const given = objectIn(info);
   return {
     name: typeof given.name === "string" ? given.name : "unnamed",
     version: typeof given.version === "string" ? given.version : "0",

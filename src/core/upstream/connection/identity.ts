@@ -1,7 +1,7 @@
 // Who a server says it is: cleaned and cut, so that we can show it and put it into a prompt.
 
 import type { ServerIdentity } from "../../types/connection.ts";
-import { isJsonObject } from "../../types/json.ts";
+import { isJsonObject, objectIn } from "../../types/json.ts";
 import { oneLine, plainText, truncate } from "../../../util/text.ts";
 import { hasInvisible } from "../lists/text-cleaner.ts";
 import type { RedactText } from "../../process/stderr-log.ts";
@@ -36,7 +36,7 @@ function capabilitiesOf({ statement: { capabilities } }: Handshake): string[] {
   if (!isJsonObject(capabilities)) return [];
   return Object.entries(capabilities).flatMap(([name, switches]) => [
     name,
-    ...Object.keys(isJsonObject(switches) ? switches : {}).map((each) => `${name}.${each}`),
+    ...Object.keys(objectIn(switches)).map((each) => `${name}.${each}`),
   ]);
 }
 

@@ -3,7 +3,7 @@
 
 import type { CallerRequest } from "../../types/connection.ts";
 import { PlugboardError } from "../../types/errors.ts";
-import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { isJsonObject, type JsonObject, objectIn } from "../../types/json.ts";
 import type {
   CompletionQuery,
   ContentChange,
@@ -47,7 +47,7 @@ export class LiveContent implements ServerContent {
 
   constructor(options: LiveContentOptions) {
     this.#options = options;
-    const of = isJsonObject(options.capabilities) ? options.capabilities : {};
+    const of = objectIn(options.capabilities);
     this.has = {
       resources: isJsonObject(of.resources),
       subscriptions: isJsonObject(of.resources) && of.resources.subscribe === true,

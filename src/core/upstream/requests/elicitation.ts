@@ -8,7 +8,7 @@ import type {
 } from "../../types/elicitation.ts";
 import { isRefusal } from "../../types/errors.ts";
 import { type FormField, readForm, readFormAnswer } from "../../types/form.ts";
-import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { isJsonObject, type JsonObject, objectIn } from "../../types/json.ts";
 import type { Logger } from "../../types/logger.ts";
 import { schemaWithoutSecrets } from "../../types/without-secrets.ts";
 import { type Deferred, deferred } from "../../../util/deferred.ts";
@@ -49,7 +49,7 @@ export class Elicitor {
 
   /** Answers `elicitation/create`. Rejects with NOT_APPROVED if the callback does. */
   async answer(params: unknown, origin: RequestOrigin, required = false): Promise<JsonObject> {
-    const checked = this.#check(isJsonObject(params) ? params : {}, origin, required);
+    const checked = this.#check(objectIn(params), origin, required);
     if ("refusal" in checked) return { ...this.#declined(checked.refusal) };
     const { request, fields } = checked;
     const answer = await this.#ask(request, origin);

@@ -1,7 +1,7 @@
 // Decides what an HTTP answer other than a success means for the conversation.
 
 import { PlugboardError, withoutEffect } from "../../types/errors.ts";
-import { isJsonObject, type JsonObject, tryParseJson } from "../../types/json.ts";
+import { isJsonObject, type JsonObject, objectIn, tryParseJson } from "../../types/json.ts";
 import { retryAfterMs } from "../../../util/retry-after.ts";
 import { duration, oneLine } from "../../../util/text.ts";
 import { type Quote, serverError, wireMessage } from "./errors.ts";
@@ -166,7 +166,7 @@ function ownWords(body: string, headers: Readonly<Record<string, string>>): stri
 
 function messagesIn(answer: JsonObject): string[] {
   const { error } = answer;
-  const inner = isJsonObject(error) ? error : {};
+  const inner = objectIn(error);
   const candidates = [
     inner.message,
     answer.error_description,

@@ -3,7 +3,7 @@
 
 import type { CallOptions, ServerIdentity } from "../../../core/types/connection.ts";
 import type { ToldServer } from "../../../core/types/gateway-port.ts";
-import { isJsonObject, type JsonObject } from "../../../core/types/json.ts";
+import { isJsonObject, type JsonObject, objectIn } from "../../../core/types/json.ts";
 import type { ContentChange } from "../../../core/types/server-content.ts";
 import type { ServerDefinition } from "../../../core/types/server-definition.ts";
 import type { ServerLogMessage } from "../../../core/types/server-log.ts";
@@ -226,7 +226,7 @@ export function connectionTo(
 
 /** A reading or a prompt, as a server would answer with it. */
 function asAnswer(result: unknown): JsonObject {
-  const { inputRequired, ...answer } = isJsonObject(result) ? result : {};
+  const { inputRequired, ...answer } = objectIn(result);
   if (!isJsonObject(inputRequired)) return answer;
   return { resultType: "input_required", ...inputRequired };
 }

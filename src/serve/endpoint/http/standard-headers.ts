@@ -2,7 +2,7 @@
 // is missing, or says something else than the body, is refused: the proxy may have decided by it.
 
 import type { IncomingHttpHeaders } from "node:http";
-import { isJsonObject, type JsonObject } from "../../../core/types/json.ts";
+import { type JsonObject, objectIn } from "../../../core/types/json.ts";
 import {
   decodeHeaderValue,
   nameIn,
@@ -46,7 +46,7 @@ export function paramHeaderFault(
   }
   if (typeof declared === "string") return undefined;
   for (const each of declared) {
-    const fault = oneParamFault(each, isJsonObject(args) ? args : {}, headers);
+    const fault = oneParamFault(each, objectIn(args), headers);
     if (fault !== undefined) return fault;
   }
   return undefined;

@@ -1,7 +1,7 @@
 // How a client and the endpoint begin: `initialize` up to 2025-11-25, `server/discover` after it; and how a client says
 // what it wants to hear of.
 
-import { isJsonObject, type JsonObject } from "../../../core/types/json.ts";
+import { isJsonObject, type JsonObject, objectIn } from "../../../core/types/json.ts";
 import { within } from "../../../util/clock.ts";
 import { deferred } from "../../../util/deferred.ts";
 import { forSubscription } from "../changes.ts";
@@ -58,7 +58,7 @@ export function readProfile(params: JsonObject): ClientProfile | undefined {
   if (typeof asked !== "string") return undefined;
   return {
     protocolVersion: isLegacyVersion(asked) ? asked : LEGACY_VERSIONS[0],
-    capabilities: knownCapabilities(isJsonObject(capabilities) ? capabilities : {}),
+    capabilities: knownCapabilities(objectIn(capabilities)),
     info: readClientInfo(clientInfo),
   };
 }
@@ -70,7 +70,7 @@ export function clientInfoIn({ method, params }: RpcRequest): ClientProfile["inf
 }
 
 function readClientInfo(clientInfo: unknown): NonNullable<ClientProfile["info"]> {
-  const { name, version } = isJsonObject(clientInfo) ? clientInfo : {};
+  const { name, version } = objectIn(clientInfo);
   return {
     ...(typeof name === "string" && { name: name.slice(0, LONGEST_NAME) }),
     ...(typeof version === "string" && { version: version.slice(0, LONGEST_NAME) }),

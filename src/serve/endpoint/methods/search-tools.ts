@@ -19,7 +19,7 @@ import {
   withHint,
 } from "../../../core/types/errors.ts";
 import { isForModels } from "../../../core/types/include.ts";
-import { isJsonObject, type JsonObject } from "../../../core/types/json.ts";
+import { isJsonObject, type JsonObject, objectIn } from "../../../core/types/json.ts";
 import type { Tool } from "../../../core/types/tool.ts";
 import { oneLine, plural } from "../../../util/text.ts";
 import { abortSignalOf } from "../../../util/abort.ts";
@@ -125,8 +125,8 @@ export class SearchedTools {
   answer(exchange: Exchange): Promise<Answer> | undefined {
     const { name, arguments: args = {} } = exchange.request.params;
     if (!NAMES.has(name)) return undefined;
-    return this.#answer(name as Name, isJsonObject(args) ? args : {}, exchange).catch(
-      (error: unknown) => failed(error),
+    return this.#answer(name as Name, objectIn(args), exchange).catch((error: unknown) =>
+      failed(error),
     );
   }
 

@@ -4,7 +4,7 @@
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from "jose";
 import { PlugboardError } from "../../../core/types/errors.ts";
 import type { JwtIssuer } from "../../../core/types/gateway-settings.ts";
-import { isJsonObject, tryParseJson } from "../../../core/types/json.ts";
+import { isJsonObject, objectIn, tryParseJson } from "../../../core/types/json.ts";
 import type { GuardedFetch } from "../../../core/net/fetch.ts";
 import type { AddressRules } from "../../../core/net/policy.ts";
 import { type Clock, within } from "../../../util/clock.ts";
@@ -132,7 +132,7 @@ export class IssuerKeys {
 
   #jwksUriIn(metadata: unknown): string {
     const { issuer } = this.#issuer;
-    const { issuer: named, jwks_uri: uri } = isJsonObject(metadata) ? metadata : {};
+    const { issuer: named, jwks_uri: uri } = objectIn(metadata);
     if (named !== issuer) {
       throw new PlugboardError("PROTOCOL", `the metadata of ${issuer} is about another issuer`);
     }
