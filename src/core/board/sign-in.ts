@@ -2,6 +2,7 @@
 
 import type {
   Authorizer,
+  Challenge,
   OnAuthorization,
   SignInRequest,
   SignOutOutcome,
@@ -82,9 +83,7 @@ export class ServerSignIn {
   async signIn(request?: SignInRequest): Promise<void> {
     const target = await this.#signInTarget();
     const authorizer = await this.#forPeople(target);
-    const { probeChallenge } = await loadAuthorizer();
-    const challenge = await probeChallenge(target, this.#options, this.#closing.signal);
-    await authorizer.signIn(challenge, request);
+    await authorizer.signIn(await this.#probe(target), request);
   }
 
   /** Begins a sign-in whose redirect somebody else takes. */
@@ -94,9 +93,7 @@ export class ServerSignIn {
   }): Promise<{ url: string; begun: BegunSignIn }> {
     const target = await this.#signInTarget();
     const authorizer = await this.#forPeople(target);
-    const { probeChallenge } = await loadAuthorizer();
-    const challenge = await probeChallenge(target, this.#options, this.#closing.signal);
-    return authorizer.begin(challenge, back);
+    return authorizer.begin(await this.#probe(target), back);
   }
 
   async finish(begun: BegunSignIn, answer: URLSearchParams): Promise<void> {
@@ -108,10 +105,8 @@ export class ServerSignIn {
   async look(): Promise<string> {
     const target = await this.#signInTarget();
     const { authorizer } = await this.#make(target);
-    const { probeChallenge } = await loadAuthorizer();
     // Also where its answer is not needed: it shows that the server is there.
-    const challenge = await probeChallenge(target, this.#options, this.#closing.signal);
-    return authorizer.look(challenge);
+    return authorizer.look(await this.#probe(target));
   }
 
   async signOut(): Promise<SignOutOutcome> {
@@ -121,6 +116,12 @@ export class ServerSignIn {
   async close(): Promise<void> {
     this.#closing.abort();
     await end(this.#current?.made);
+  }
+
+  /** What the server says to somebody who is not signed in. */
+  async #probe(target: RemoteTarget): Promise<Challenge> {
+    const { probeChallenge } = await loadAuthorizer();
+    return probeChallenge(target, this.#options, this.#closing.signal);
   }
 
   async #signInTarget(): Promise<RemoteTarget> {

@@ -2,7 +2,7 @@
 // definition of the server and for the capabilities that the host advertised to it.
 
 import { createHash } from "node:crypto";
-import { closeSync, constants, openSync, readdirSync, readSync, statSync } from "node:fs";
+import { closeSync, constants, openSync, readSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { ServerIdentity, ToolList } from "../types/connection.ts";
@@ -13,6 +13,7 @@ import type { ToolDefinition } from "../types/tool.ts";
 import { readJsonFile, writeJsonFile } from "../state/json-file.ts";
 import { boundedMap, READERS } from "../../util/bounded-map.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
+import { namesIn } from "../../util/names-in.ts";
 
 const FORMAT = 1;
 const MAX_BYTES = 32 * 1024 * 1024;
@@ -120,14 +121,6 @@ function whenChanged(directory: string): number {
     return statSync(directory, { throwIfNoEntry: false })?.mtimeMs ?? -1;
   } catch {
     return -1;
-  }
-}
-
-function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return [];
   }
 }
 

@@ -2,11 +2,12 @@
 // the servers run, and compared in the directory of a command that would start them too.
 
 import { createHmac } from "node:crypto";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { basename, delimiter, dirname, isAbsolute, join, resolve } from "node:path";
 import type { AgentConfig } from "../types/agent-config.ts";
 import type { ServerDefinition } from "../types/server-definition.ts";
 import type { Environment } from "../../util/environment.ts";
+import { namesIn } from "../../util/names-in.ts";
 import { realDirectory } from "./find.ts";
 import { parseTemplate } from "./schema/references.ts";
 
@@ -70,16 +71,8 @@ export function differsIn(
 /** Which of the hashed words is the name of something in the directory. */
 function entryIn(directory: string, hashes: ReadonlySet<string>, salt: string): string | undefined {
   if (hashes.size === 0) return undefined;
-  const name = namesOf(directory).find((each) => hashes.has(hashOfWord(salt, each)));
+  const name = namesIn(directory).find((each) => hashes.has(hashOfWord(salt, each)));
   return name === undefined ? undefined : relativePath(name);
-}
-
-function namesOf(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return [];
-  }
 }
 
 function relativePath(path: string): string {

@@ -1,10 +1,11 @@
 // Checks that nobody else can write where Plugboard keeps what it relies on: trust, approvals, pins and tokens. It looks
 // synchronously: every command waits for it, and handing each file to another thread takes ten times as long.
 
-import { readdirSync, type Stats, statSync } from "node:fs";
+import { type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 import { PlugboardError } from "../types/errors.ts";
 import type { Environment } from "../../util/environment.ts";
+import { namesIn } from "../../util/names-in.ts";
 import { shellQuoted } from "../../util/text.ts";
 
 const GROUP_WRITE = 0o020;
@@ -35,14 +36,6 @@ export function decidingPaths(directory: string): string[] {
   );
   const named = DECIDING_FILES.map((name) => join(directory, name));
   return [directory, ...named, ...inside, ...files];
-}
-
-function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return [];
-  }
 }
 
 /** Undefined if it is not there, or cannot be looked at. */

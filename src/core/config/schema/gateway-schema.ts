@@ -2,8 +2,6 @@
 
 import { DEFAULT_PORT, SHORTEST_KEY } from "../../types/gateway-settings.ts";
 import { bindingProblem } from "../../net/binding.ts";
-import { plainHost } from "../../net/host-list.ts";
-import { isLocal } from "../../net/policy.ts";
 import { closest } from "../../../util/closest.ts";
 import { atKey, atValue, type Issue, quote } from "../issue.ts";
 import {
@@ -22,7 +20,15 @@ import {
   text,
   verified,
 } from "./schema.ts";
-import { bytes, milliseconds, resolvable, resolvableUrl, urlProblem, WEB_URL } from "./values.ts";
+import {
+  bytes,
+  httpsProblem,
+  milliseconds,
+  resolvable,
+  resolvableUrl,
+  urlProblem,
+  WEB_URL,
+} from "./values.ts";
 
 const PATH = ["gateway"];
 
@@ -430,12 +436,7 @@ function issuerProblem(url: string): string | undefined {
 }
 
 function publicUrlProblem(url: string): string | undefined {
-  const problem = issuerProblem(url);
-  if (problem !== undefined) return problem;
-  const { protocol, hostname } = new URL(url);
-  return protocol === "https:" || isLocal(plainHost(hostname))
-    ? undefined
-    : "is plain http; expected https, since clients send their tokens to it";
+  return issuerProblem(url) ?? httpsProblem(url, "clients send their tokens to it");
 }
 
 function originProblem(origin: string): string | undefined {

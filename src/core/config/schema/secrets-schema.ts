@@ -3,8 +3,6 @@
 
 import { isAbsolute } from "node:path";
 import type { AzureAuth, SecretSettings, VaultAuth } from "../../types/secret-provider.ts";
-import { plainHost } from "../../net/host-list.ts";
-import { isLocal } from "../../net/policy.ts";
 import { mentionsSecret } from "../../types/secret-reference.ts";
 import {
   byType,
@@ -17,7 +15,7 @@ import {
   text,
   verified,
 } from "./schema.ts";
-import { resolvable, urlProblem, WEB_URL } from "./values.ts";
+import { httpsProblem, resolvable, urlProblem, WEB_URL } from "./values.ts";
 
 const DOMAIN = /^[\w-]+(?:\.[\w-]+)+$/;
 
@@ -189,10 +187,10 @@ export const secretsSchema: Schema<SecretSettings> = object({
     suffix: matching(DOMAIN, "is not a domain; expected one such as vault.azure.net")
       .describe("The domain of the vaults.", { default: "vault.azure.net" })
       .optional(),
-    endpoint: verified(secureUrlProblem, text(), WEB_URL)
+    endpoint: verified(credentialUrlProblem, text(), WEB_URL)
       .describe("The URL of a vault.", { otherwise: "from its name and the domain" })
       .optional(),
-    authority: verified(secureUrlProblem, text(), WEB_URL)
+    authority: verified(credentialUrlProblem, text(), WEB_URL)
       .describe("Where tokens come from.", {
         otherwise: "`AZURE_AUTHORITY_HOST`, else `https://login.microsoftonline.com`",
       })
@@ -224,13 +222,8 @@ function helperNameProblem(name: string): string | undefined {
     : "is not a name for a helper; expected letters, digits, dots and hyphens";
 }
 
-function secureUrlProblem(url: string): string | undefined {
-  const problem = urlProblem(url);
-  if (problem !== undefined) return problem;
-  const { protocol, hostname } = new URL(url);
-  return protocol === "https:" || isLocal(plainHost(hostname))
-    ? undefined
-    : "is plain http; expected https, since credentials are sent there";
+function credentialUrlProblem(url: string): string | undefined {
+  return httpsProblem(url, "credentials are sent there");
 }
 
 /** References to these providers would wait for themselves. */

@@ -1,6 +1,8 @@
 // The single values of a configuration that have rules of their own: names, durations, headers, URLs, and
 // values that may hold references. A function named `…Problem` says what is wrong and what was expected.
 
+import { plainHost } from "../../net/host-list.ts";
+import { isLocal } from "../../net/policy.ts";
 import { inText, mentionsSecret } from "../../types/secret-reference.ts";
 import { referenceProblem } from "./references.ts";
 import { integer, type Schema, text, textOrEmpty, verified } from "./schema.ts";
@@ -70,6 +72,16 @@ export function urlProblem(url: string): string | undefined {
     return "has a user name or password in it; expected them in headers";
   }
   return undefined;
+}
+
+/** `urlProblem`, for an address to which something goes that nobody else may read: `since` says what. */
+export function httpsProblem(url: string, since: string): string | undefined {
+  const problem = urlProblem(url);
+  if (problem !== undefined) return problem;
+  const { protocol, hostname } = new URL(url);
+  return protocol === "https:" || isLocal(plainHost(hostname))
+    ? undefined
+    : `is plain http; expected https, since ${since}`;
 }
 
 /** A value that may hold `${VAR}` and `${secret://…}`, or be a `secret://` reference. */
