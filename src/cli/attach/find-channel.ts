@@ -147,6 +147,11 @@ export async function runningGateway(
   return findGateway(plugboardHome(io.env, io.homedir), placeOfSource(source));
 }
 
+/** What a person is told when no gateway runs for a configuration. */
+export function noGatewayRuns(source: ConfigSource): string {
+  return `no gateway is running${source.kind === "file" ? ` for ${visible(source.path)}` : ""}`;
+}
+
 /** What a person is told when a gateway runs, but is not used. */
 export function standaloneReason({ pid }: RunningGateway, why: string, remedy: string): string {
   return `the gateway (pid ${pid}) is not used, because ${why}. This command starts servers of its own; ${remedy}`;

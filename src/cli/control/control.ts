@@ -16,9 +16,8 @@ import { stateFromWire } from "../../serve/attach/wire.ts";
 import { pause } from "../../util/clock.ts";
 import { signalProcess } from "../../util/signal.ts";
 import { plural } from "../../util/text.ts";
-import { visible } from "../../util/visible.ts";
 import { withLink } from "../attach/connect.ts";
-import { runningGateway } from "../attach/find-channel.ts";
+import { noGatewayRuns, runningGateway } from "../attach/find-channel.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { untilInterrupted } from "../lifetime.ts";
@@ -39,8 +38,7 @@ export async function runRestart({ server }: RestartRequest, context: CliContext
   const source = findSource(context);
   const gateway = await runningGateway(source, context);
   if (gateway === undefined) {
-    const which = source.kind === "file" ? ` for ${visible(source.path)}` : "";
-    throw new PlugboardError("SERVER_UNAVAILABLE", `no gateway is running${which}`, {
+    throw new PlugboardError("SERVER_UNAVAILABLE", noGatewayRuns(source), {
       hint: "other commands start servers of their own each time, so there is nothing to restart",
     });
   }
@@ -66,10 +64,8 @@ export async function runDown(context: CliContext): Promise<number> {
   refuseStandalone("down", context);
   const gateway = await gatewayToStop(context);
   if (gateway === undefined) {
-    const source = findSource(context);
-    const which = source.kind === "file" ? ` for ${visible(source.path)}` : "";
     if (options.json) screen.json({ stopped: false });
-    else screen.lines([`no gateway is running${which}`]);
+    else screen.lines([noGatewayRuns(findSource(context))]);
     return EXIT.ok;
   }
   await stopGateway(gateway, "down", context);

@@ -10,9 +10,8 @@ import { ask } from "../../serve/attach/command/ask.ts";
 import type { GatewayStatus } from "../../serve/gateway/monitoring/status.ts";
 import { aborted } from "../../util/abort.ts";
 import { oneLine, plainText } from "../../util/text.ts";
-import { visible } from "../../util/visible.ts";
 import { withLink } from "../attach/connect.ts";
-import { runningGateway } from "../attach/find-channel.ts";
+import { noGatewayRuns, runningGateway } from "../attach/find-channel.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { findSource } from "../find-source.ts";
@@ -72,12 +71,11 @@ function requireServer(server: string, { agents }: GatewayStatus): void {
 }
 
 function noGateway(source: ConfigSource, { io }: CliContext): PlugboardError {
-  const which = source.kind === "file" ? ` for ${visible(source.path)}` : "";
   const file = gatewayFile(plugboardHome(io.env, io.homedir), placeOfSource(source), "log");
   const earlier = existsSync(file) ? `; the log of the last one is ${file}` : "";
   return new PlugboardError(
     "SERVER_UNAVAILABLE",
-    `no gateway is running${which}, and only a gateway keeps what its servers write`,
+    `${noGatewayRuns(source)}, and only a gateway keeps what its servers write`,
     {
       hint: `--verbose shows what servers write during a single command${earlier}; to start a gateway in the background: plugboard up -d`,
       quote: "",

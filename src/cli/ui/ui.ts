@@ -5,9 +5,8 @@ import { join } from "node:path";
 import { plugboardHome } from "../../core/config/home.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import { ask } from "../../serve/attach/command/ask.ts";
-import { visible } from "../../util/visible.ts";
 import { withLink } from "../attach/connect.ts";
-import { runningGateway } from "../attach/find-channel.ts";
+import { noGatewayRuns, runningGateway } from "../attach/find-channel.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { findSource } from "../find-source.ts";
@@ -21,8 +20,7 @@ export async function runUi({ print, viewer }: UiRequest, context: CliContext): 
   const source = findSource(context);
   const gateway = await runningGateway(source, context);
   if (gateway === undefined) {
-    const which = source.kind === "file" ? ` for ${visible(source.path)}` : "";
-    throw new PlugboardError("SERVER_UNAVAILABLE", `no gateway is running${which}`, {
+    throw new PlugboardError("SERVER_UNAVAILABLE", noGatewayRuns(source), {
       hint: `to start one: ${offeredCommand("up -d", options)}`,
     });
   }
