@@ -2,6 +2,7 @@
 // button work and the gateway never sees it.
 
 import { signal } from "@preact/signals";
+import { percentDecoded } from "../util/text.ts";
 
 const KEY = /^#k=([\w-]{20,200})$/;
 
@@ -13,15 +14,7 @@ export interface Route {
 
 function read(): Route {
   const [, view = "", id] = /^#\/([\w-]*)(?:\/(.*))?$/.exec(location.hash) ?? [];
-  return { view, id: id === undefined ? undefined : decoded(id) };
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return { view, id: id === undefined ? undefined : percentDecoded(id) };
 }
 
 export const route = signal<Route>(read());

@@ -150,3 +150,18 @@ export function shellQuoted(word: string): string {
   const [, key = "", rest = word] = /^([\p{L}\p{N}_.-]+:?=)([^]+)$/u.exec(word) ?? [];
   return `${key}'${rest.replaceAll("'", "'\\''")}'`;
 }
+
+/** The text itself if it cannot be decoded. */
+export function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Of the first line. */
+export function firstSentence(text: string): string {
+  const [line = ""] = text.trim().split("\n");
+  return /^.*?[.!?](?=\s+\p{Lu})/u.exec(line)?.[0] ?? line;
+}

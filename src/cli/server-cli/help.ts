@@ -2,7 +2,7 @@
 
 import { listFields } from "../../core/tools/arguments/fields.ts";
 import { choicesOf, listChoices } from "../../core/tools/arguments/schema-view.ts";
-import { oneLine, plainText, shellWord } from "../../util/text.ts";
+import { firstSentence, oneLine, plainText, shellWord } from "../../util/text.ts";
 import type { OutputView } from "../terminal/terminal.ts";
 import { displayWidth, wrap } from "../terminal/width.ts";
 import { type EmbeddedServer, type EmbeddedTool, wordsFor } from "./embedded.ts";
@@ -50,7 +50,7 @@ export function toolRows(tools: readonly EmbeddedTool[], view: OutputView, margi
   return table(
     tools.map(({ name, description }) => [
       shellWord(words.get(name) ?? name),
-      firstSentence(description),
+      firstSentence(plainText(description ?? "")),
     ]),
     view,
     margin,
@@ -143,11 +143,6 @@ function valueOf({ schema, isSwitch }: ToolOption, { view }: ToolOptions): strin
   if (type === "string[]") return "<text>";
   if (/^(?:integer|number)\[\]$/.test(type)) return "<number>";
   return /object|array/.test(type) ? "<json>" : `<${type}>`;
-}
-
-function firstSentence(description = ""): string {
-  const [line = ""] = plainText(description).trim().split("\n");
-  return /^.*?[.!?](?=\s+\p{Lu})/u.exec(line)?.[0] ?? line;
 }
 
 function widthOf({ width }: OutputView): number {

@@ -1,7 +1,7 @@
 // Tools as a list: a line each, with the name that a shell takes and the first sentence of the description.
 
 import { canonicalName, needsTask, type Tool } from "../../core/types/tool.ts";
-import { plainText, shellWord } from "../../util/text.ts";
+import { firstSentence, plainText, shellWord } from "../../util/text.ts";
 import { listByServer, type ListLine, plainList } from "../terminal/list.ts";
 import type { OutputView } from "../terminal/terminal.ts";
 
@@ -18,7 +18,9 @@ function toolLine(tool: Tool): ListLine {
   return {
     server: tool.source.kind === "mcp" ? tool.source.server : "native",
     name: shellWord(canonicalName(tool)),
-    about: [...marks(tool).map((mark) => `(${mark})`), firstSentence(tool)].join(" "),
+    about: [...marks(tool).map((mark) => `(${mark})`), firstSentence(ownDescription(tool))].join(
+      " ",
+    ),
   };
 }
 
@@ -34,9 +36,4 @@ export function marks(tool: Tool): string[] {
     ...(tool.include === "app" ? ["for the server's app, not for models"] : []),
     ...(needsTask(tool) ? ["needs a task, not supported"] : []),
   ];
-}
-
-function firstSentence(tool: Tool): string {
-  const [line = ""] = ownDescription(tool).trim().split("\n");
-  return /^.*?[.!?](?=\s+\p{Lu})/u.exec(line)?.[0] ?? line;
 }

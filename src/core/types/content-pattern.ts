@@ -3,6 +3,7 @@
 // permits must match the URI as it is written and as a server is likely to read it.
 
 import { compileGlob } from "../../util/glob.ts";
+import { percentDecoded } from "../../util/text.ts";
 
 /** What a server offers beside its tools. */
 export type ContentKind = "resource" | "prompt";
@@ -118,7 +119,7 @@ const MOST_DECODINGS = 4;
 export function decoded(uri: string): string {
   let text = uri;
   for (let round = 0; round < MOST_DECODINGS; round += 1) {
-    const next = text.replace(/(?:%[0-9a-f]{2})+/gi, decodedRun);
+    const next = text.replace(/(?:%[0-9a-f]{2})+/gi, percentDecoded);
     if (next === text) break;
     text = next;
   }
@@ -146,14 +147,6 @@ function plainUri(text: string, dots: "keep" | "resolve" | "resolve-in-host"): s
     if (isLast && (segment === "" || (isResolved && /^\.\.?$/.test(segment)))) kept.push("");
   }
   return [first, ...kept].join("/");
-}
-
-function decodedRun(run: string): string {
-  try {
-    return decodeURIComponent(run);
-  } catch {
-    return run;
-  }
 }
 
 /** In patterns of tools too, only letters, digits and `*` count, and their case does not. */

@@ -1,7 +1,6 @@
 // The agents that a gateway serves: opens their boards when they are first asked for, and decides which endpoint answers
 // a caller.
 
-import { createHash } from "node:crypto";
 import type { ClientBoard } from "../endpoint/client-board.ts";
 import type { UsedEndpoint, Sender } from "../endpoint/http/sessions.ts";
 import type { EndpointBoard, EndpointOptions } from "../endpoint/context.ts";
@@ -25,6 +24,7 @@ import { isJsonObject } from "../../core/types/json.ts";
 import type { NativeToolFactory } from "../../core/types/tool.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
 import { Shares } from "../../util/shares.ts";
+import { shortHash } from "../../util/short-hash.ts";
 import type { Timer } from "../../util/clock.ts";
 import type { AdmittedCaller } from "./access/admission.ts";
 import { PresentedJwts, holderOf } from "./presented-jwts.ts";
@@ -395,7 +395,7 @@ export class ServedAgent {
     admitted: AdmittedCaller,
     person: SessionPerson | undefined,
   ): PolicyBoard {
-    const id = `policy-${createHash("sha256").update(key).digest("hex").slice(0, 16)}`;
+    const id = `policy-${shortHash(key)}`;
     const served = this.#open(admitted, person, { id, perSession: false });
     const board = { served, users: 0, person: person?.id, mayBeSignedIn: false };
     this.#policyBoards.set(key, board);

@@ -10,7 +10,7 @@ import {
   secretUnavailable,
 } from "../../types/secret-provider.ts";
 import type { PlugboardError } from "../../types/errors.ts";
-import { oneLine, shellQuoted } from "../../../util/text.ts";
+import { oneLine, percentDecoded, shellQuoted } from "../../../util/text.ts";
 import { requireOutput } from "../program-output.ts";
 import { secretText } from "../secret-text.ts";
 
@@ -136,7 +136,7 @@ function keyringOf(platform: NodeJS.Platform): Keyring {
 
 /** A slash in a name is written as `%2F`. */
 function entryOf({ path, key }: SecretReference): Entry {
-  const [service = "", account = "", ...rest] = path.split("/").map(decoded);
+  const [service = "", account = "", ...rest] = path.split("/").map(percentDecoded);
   if (service === "" || account === "" || rest.length > 0 || key !== undefined) {
     throw secretUnavailable("expected secret://keyring/<service>/<account>", {
       hint: "write %2F for a slash in a name",
@@ -146,14 +146,6 @@ function entryOf({ path, key }: SecretReference): Entry {
     throw secretUnavailable('a name that begins with "-" would be an option of the command');
   }
   return { service, account };
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 function outputOf(result: ProgramResult, keyring: Keyring, entry: Entry): Buffer {

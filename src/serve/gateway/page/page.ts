@@ -12,7 +12,7 @@ import { isJsonObject, type JsonObject, tryParseJson } from "../../../core/types
 import { ownerName, ownerState } from "../../../core/state/process-owner.ts";
 import { makeDirectory } from "../../../util/make-directory.ts";
 import { measureJson } from "../../../util/measure-json.ts";
-import { byteSize, oneLine } from "../../../util/text.ts";
+import { byteSize, oneLine, percentDecoded } from "../../../util/text.ts";
 import { visible } from "../../../util/visible.ts";
 import { bodyHash, type ForwardResult, type Unanswered } from "../../endpoint/http/elsewhere.ts";
 import type { Sender } from "../../endpoint/http/sessions.ts";
@@ -469,13 +469,7 @@ const LONGEST_FILE_NAME = 200;
 
 /** As a person knows it: without folders, and on one line. */
 function fileName(written: string): string {
-  let name = written;
-  try {
-    name = decodeURIComponent(written);
-  } catch {
-    // Not written as in a URL, so it is taken as it is.
-  }
-  const last = name.split(/[/\\]/).at(-1) ?? "";
+  const last = percentDecoded(written).split(/[/\\]/).at(-1) ?? "";
   return oneLine(visible(last), LONGEST_FILE_NAME) || "a bundle";
 }
 
