@@ -62,8 +62,6 @@ export interface ModelOptions {
   keys?: Pick<ModelKeys, "read">;
   /** `secrets` of the configuration. */
   secrets?: SecretSettings;
-  /** Gets the secrets that the provider's settings refer to. Default: from the providers that `secrets` configures. */
-  readSecret?: ReadSecret;
   /** The PATH for programs that give secrets, instead of the one in `env`. Must not reject. */
   programPath?: Promise<string | undefined>;
   /** `network.proxy` of the configuration; overrides the environment. */
@@ -200,11 +198,10 @@ interface ReadSettings {
 
 /** Reads the secrets of the configuration. No provider is opened before a model needs a secret. */
 function secretsOf(
-  { readSecret, secrets: settings, proxy, programPath: path }: ModelOptions,
+  { secrets: settings, proxy, programPath: path }: ModelOptions,
   env: Environment,
   clock: Clock,
 ): { readSecret: ReadSecret; close: () => Promise<void> } {
-  if (readSecret !== undefined) return { readSecret, close: async () => {} };
   const secrets = new AgentSecrets({ settings, proxy, env, clock, logger: silentLogger, path });
   return {
     async readSecret({ reference, key, baseDir }, refused) {
