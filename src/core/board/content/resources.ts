@@ -88,7 +88,7 @@ export class Resources implements OfferedResources {
     requireOptions<ResourceReadOptions>(options, { ...CALLER_OPTIONS, server: TEXT });
     return this.#ask(options.signal, () =>
       this.#hiding(uri, options, async () =>
-        this.readFrom(await this.#locator.locate(uri, options), options),
+        this.#readFrom(await this.#locator.locate(uri, options), options),
       ),
     );
   }
@@ -103,7 +103,7 @@ export class Resources implements OfferedResources {
 
   async readForPrompt(uri: string, options: ResourceOptions): Promise<ResourceReading> {
     const located = await this.#locator.locate(uri, options);
-    return this.readFrom(located, { signal: options.signal, asksNobody: true });
+    return this.#readFrom(located, { signal: options.signal, asksNobody: true });
   }
 
   /** For a model: rejects for a URI that no server lists and no template of one offers. */
@@ -112,7 +112,7 @@ export class Resources implements OfferedResources {
     options: ResourceOptions & { callId?: string },
   ): Promise<ResourceReading> {
     return this.#ask(options.signal, async () =>
-      this.readFrom(await this.#locator.locateOffered(uri, options), options),
+      this.#readFrom(await this.#locator.locateOffered(uri, options), options),
     );
   }
 
@@ -126,7 +126,7 @@ export class Resources implements OfferedResources {
   }
 
   /** `timeout` shortens the server's own. */
-  async readFrom(
+  async #readFrom(
     { from, uri }: LocatedResource,
     { timeout, asksNobody, ...given }: ReadOptions = {},
   ): Promise<ResourceReading> {
@@ -233,7 +233,7 @@ export class Resources implements OfferedResources {
           ...this.#options,
           subscriber: this.#prompt,
           permits: (from, uri) => this.#locator.permits(from, uri),
-          read: (located, given) => this.readFrom(located, { ...given, asksNobody: true }),
+          read: (located, given) => this.#readFrom(located, { ...given, asksNobody: true }),
         }),
     );
     return (await this.#context).build(options.maxBytes);

@@ -45,7 +45,7 @@ export class ProtectedResource {
   }
 
   /** The scopes that lead to an agent. */
-  scopesOf(agentId: string): string[] {
+  #scopesOf(agentId: string): string[] {
     const entries = Object.entries(this.#settings.jwt?.scopes ?? {});
     return entries.flatMap(([scope, agent]) => (agent === agentId ? [scope] : []));
   }
@@ -60,7 +60,7 @@ export class ProtectedResource {
         `${publicUrl}${endpointPaths(agentId, this.#defaultAgent)[0]}`,
       );
       parameters.push(`resource_metadata="${origin}${WELL_KNOWN}${pathname}"`);
-      const scopes = this.scopesOf(agentId);
+      const scopes = this.#scopesOf(agentId);
       if (scopes.length > 0) parameters.push(`scope="${scopes.join(" ")}"`);
     }
     return parameters.length === 0 ? "Bearer" : `Bearer ${parameters.join(", ")}`;
@@ -80,7 +80,7 @@ export class ProtectedResource {
     const endpoint = asked === "" ? "/mcp" : asked;
     const agentId = agentIds.find((id) => endpointPaths(id, this.#defaultAgent).includes(endpoint));
     if (agentId === undefined) return undefined;
-    const scopes = this.scopesOf(agentId);
+    const scopes = this.#scopesOf(agentId);
     return {
       resource: `${publicUrl}${endpoint}`,
       authorization_servers: jwt.issuers.map(({ issuer }) => issuer),
