@@ -24,7 +24,7 @@ const SIGNALS = Object.keys(SIGNAL_CODES) as StopSignal[];
 const PATIENCE_MS = 1000;
 /** Stopping cleanly may hang: the process ends after this long regardless. */
 const GRACE_MS = 10_000;
-/** The same for a service: load balancers have up to 15 seconds to notice, calls in flight 30 to finish, and its servers some more to stop. */
+/** For a service: load balancers have up to 15 seconds to notice, calls in flight 30 to finish, and servers some more to stop. */
 const SERVICE_GRACE_MS = 60_000;
 
 export interface LifetimeListener {

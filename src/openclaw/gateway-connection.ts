@@ -27,7 +27,7 @@ export interface GatewayAddress {
 
 /** What a gateway says of itself when it lets us in. */
 export interface GatewayHello {
-  /** The same for one OpenClaw, whatever its address: the directory of its state. Its address, if it does not say. */
+  /** Tells one OpenClaw from another, whatever its address: the directory of its state. Its address, if it does not say. */
   id: string;
   /** Of OpenClaw: `2026.9.6`. */
   version: string;

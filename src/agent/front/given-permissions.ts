@@ -80,7 +80,7 @@ const CALL_FIELDS: ReadonlySet<string> = new Set([
 const QUESTION_FIELDS: ReadonlySet<string> = new Set(["sessionId", "toolCall", "options", "_meta"]);
 const OPTION_FIELDS: ReadonlySet<string> = new Set(["optionId", "name", "kind"]);
 const STATUSES: ReadonlySet<unknown> = new Set(["pending", "in_progress", "completed", "failed"]);
-/** Of what begins a call; those of an update may be null. A client that finds null here takes no notice of the message. */
+/** Fields of the update that begins a call. A client ignores that update if one of them is null; in later updates they may be. */
 const NEVER_NULL = ["content", "locations", "status"] as const;
 /** The others make a call look harmless; some clients even approve those of themselves. */
 const KINDS: ReadonlySet<unknown> = new Set(["other", "execute"]);

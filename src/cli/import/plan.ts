@@ -143,7 +143,7 @@ function withSecrets(
 
 const MARK = "[REDACTED]";
 
-/** The same for a server with its credentials and for one with references in their place. */
+/** A text that is equal for a server with its credentials and for one with references in their place. */
 function outlineOf(name: string, server: unknown): string {
   const marked: unknown = JSON.parse(JSON.stringify(server), (_, value: unknown) =>
     typeof value === "string"
@@ -165,7 +165,7 @@ export function chosen(candidates: readonly Candidate[], force: boolean): Candid
   );
 }
 
-/** The same for servers that do the same, however they are written. Whether it is enabled does not matter. */
+/** A text that is equal for servers that do the same, however they are written, and whether they are enabled or not. */
 function identityOf(name: string, server: unknown): string {
   if (!isJsonObject(server)) return canonicalJson(server);
   try {

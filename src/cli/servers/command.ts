@@ -152,7 +152,7 @@ function secretsIn(to: SecretStoreName | true | undefined): Pick<OfferChoice, "s
   return to === undefined ? {} : { secrets: to === true ? {} : { to } };
 }
 
-/** Of what adds a server. */
+/** The options of every command that adds a server. */
 const ADDING = {
   scope: SCOPE,
   yes: YES,

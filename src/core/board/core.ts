@@ -128,7 +128,7 @@ export class BoardCore {
   readonly prompts: Prompts;
   readonly roots: BoardRoots;
   readonly logLevel: BoardLogLevel;
-  /** That of the agent's board traces the servers of its sessions too. */
+  /** A session's board uses the trace of its agent's board. */
   readonly trace: BoardTrace;
   /** The servers of the agent's board that a gateway runs. */
   readonly gateway: GatewayPort | undefined;

@@ -28,7 +28,7 @@ export class BoardSecrets {
   readonly redactor: Redactor;
   readonly logger: Logger;
   readonly ofServers: ServerSecrets;
-  /** Those of the agent's board serve its sessions too. */
+  /** A session's board uses those of its agent's board. */
   readonly #ofAgent: AgentSecrets;
   readonly #isOfSession: boolean;
   readonly #env: Environment;

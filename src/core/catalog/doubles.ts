@@ -272,7 +272,7 @@ const PROXIES: ReadonlySet<string> = new Set(["mcp-remote", "mcp-proxy", "superg
 
 const ABSOLUTE = /^[/\\~$]|^[A-Za-z]:[\\/]/;
 
-/** The same for instances of one program: its arguments and environment, or the path of its URL, do not count. */
+/** A text that is equal for instances of one program: arguments and environment, or the path of a URL, do not count. */
 export function programKey({ target }: Pick<ServerDefinition, "target">): string {
   if (target.kind === "acp") return `acp ${target.serverId}`;
   if (target.kind !== "stdio") return originOf(target.url);

@@ -189,7 +189,7 @@ function agentFingerprint(
 ): AgentFingerprint {
   const { workspace, nativeModules = [], toolNameLength: length } = agent;
   const enabled = agent.servers.filter((each) => each.enabled);
-  // Those of a session run in the process of whoever has the session.
+  // A server of `scope: "session"` runs in the process that has the session.
   const shared = enabled.filter(({ scope }) => scope !== "session");
   const servers = Object.fromEntries(
     shared.map((server) => [server.name, serverFingerprint(server, agent, place)]),

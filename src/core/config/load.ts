@@ -305,7 +305,7 @@ function secretSettings(
   return file?.path === undefined ? settings : { ...settings, file: { path: toPath(file.path) } };
 }
 
-/** Those of the defaults come first; an agent adds its own. */
+/** The modules of the defaults come first; an agent adds its own. */
 function nativeModules(
   layers: readonly AgentLayer[],
   toPath: (path: string) => string,

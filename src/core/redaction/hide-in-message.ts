@@ -18,7 +18,7 @@ export function hideInMessage<Value>(value: Value): Value {
   return hideIn(value, undefined) as Value;
 }
 
-/** The same for JSON text of which the end may be missing. */
+/** For JSON text whose end may be missing. */
 export function hideInJsonText(text: string): string {
   const told = text.replace(MEMBER, (whole, name: string, colon: string, value: string, end) =>
     isCredential(value, likenessOf(name)) ? `"${name}"${colon}"${MARK}${String(end)}` : whole,

@@ -3,7 +3,7 @@
 
 import type { RedactedPart } from "../types/call-timeline.ts";
 
-/** Nobody reads more of them. */
+/** How many parts are reported at most: nobody reads more. */
 const MOST_PARTS = 100;
 const MOST_TEXTS = 10_000;
 const LONGEST_PATH = 200;

@@ -16,7 +16,7 @@ export interface InputRequired {
 export interface InputResponses {
   /** By the names of the questions. */
   responses: JsonObject;
-  /** That of the `InputRequired`. */
+  /** The `requestState` of the `InputRequired` that is answered. */
   requestState?: unknown;
 }
 

@@ -37,7 +37,7 @@ export interface ServerPins extends PinnedServer {
   seenWith: readonly string[];
   /** The text is empty if the server gives none. */
   instructions: Pin<string>;
-  /** Those of resources and prompts are here under names such as `prompt:review`. */
+  /** By name. Resources and prompts are here too, under names such as `prompt:review`. */
   tools: ReadonlyMap<string, Pin<PinnedTool>>;
 }
 

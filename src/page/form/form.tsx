@@ -344,7 +344,7 @@ function labelOf(label: unknown, value: unknown): string {
   return typeof label === "string" && label !== value ? `${brief(label)} (${own})` : own;
 }
 
-/** Of what a server has written, where nothing but a text can stand. */
+/** A server's words, for a label or an option, which can only hold plain text. */
 function brief(text: string): string {
   return visible(text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text);
 }

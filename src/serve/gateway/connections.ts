@@ -80,7 +80,7 @@ export class Connections {
     return this.#shares.most;
   }
 
-  /** Of one caller. */
+  /** How many connections one caller may have. */
   get each(): number {
     return this.#shares.each;
   }

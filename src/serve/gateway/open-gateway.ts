@@ -96,9 +96,9 @@ export interface OpenGatewayOptions extends Omit<ClientBoardOptions, "state" | "
   configFile?: string;
   /** Says what the gateway runs with now, for its record. Without it, other commands do not attach. */
   fingerprint?: () => Promise<Fingerprint | undefined>;
-  /** Somebody who may has asked the gateway to stop: close it. */
+  /** A command of the owner has asked the gateway to stop: close it. */
   onStop?: () => void;
-  /** Somebody who may has asked the gateway to read its configuration again. */
+  /** A command of the owner has asked the gateway to read its configuration again. */
   onReload?: () => Promise<ReloadReport>;
   /** Opens what it shares with others; closed with it. Default: the files of `stateDir`. */
   openState?: () => Promise<SharedState>;

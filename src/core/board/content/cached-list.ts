@@ -26,7 +26,7 @@ export class CachedList<List> {
   #text = "";
   #askedAt = -Infinity;
   #asking: Promise<void> | undefined;
-  /** Somebody has listed everything without this list, and is told when it can be had. */
+  /** Somebody was given a list of all servers without this one, and has to hear when this list is there. */
   #isMissed = false;
 
   constructor(options: CachedListOptions<List>) {

@@ -43,7 +43,7 @@ export class OpenSessions<Session extends FollowingBoard> {
   readonly #base: BoardCore;
   readonly #make: (layer: SessionLayer, onClosed: () => void) => Session;
   readonly #open = new Set<Session>();
-  /** Those of them that have opened. */
+  /** The sessions that have finished opening. */
   readonly #ready = new Set<Session>();
   #isClosed = false;
 

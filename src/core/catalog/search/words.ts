@@ -20,7 +20,7 @@ const WITHOUT_SPACES = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{
 
 /** Cut where a small letter meets a capital one, and between letters and digits. */
 const PART = /\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{Lt}\p{Lm}\p{Lo}]+|\p{N}+/gu;
-/** The same for most texts, in a fraction of the time. */
+/** `PART` for a text in ASCII, as most are: it takes a fraction of the time. */
 const ASCII_PART = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+/g;
 
 /**

@@ -65,7 +65,7 @@ export function codeVariableNotes(servers: readonly CheckedServer[]): Issue[] {
   );
 }
 
-/** The same for a server that somebody else describes, who may not set it. */
+/** Problems, not warnings, for a server that somebody else describes, who may not set such a variable. */
 export function codeVariableIssues(config: unknown, path: KeyPath): Issue[] {
   return codeVariablesIn(config).map(({ name, reason }) =>
     atKey(

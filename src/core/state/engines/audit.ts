@@ -55,7 +55,7 @@ export class AuditRows implements AuditTrail {
 
   async *read(options: ReadAuditOptions): AsyncGenerator<AuditLine> {
     const { follow = false, last = Infinity, signal = new AbortController().signal } = options;
-    // Those of this process at least are there.
+    // So that a reader finds at least the lines of this process.
     await this.#send().catch(() => {});
     const [row] = await this.#postgres.query(
       "select revision::text as batch from plugboard_revisions where topic = 'audit'",

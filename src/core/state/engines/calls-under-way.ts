@@ -37,7 +37,7 @@ return 0
 export class CallsUnderWay {
   readonly #client: ValkeyClient;
   readonly #clock: Pick<Clock, "later">;
-  /** Those of this process: by the name of each, its key. */
+  /** The calls of this process: the key of each, by its name. */
   readonly #own = new Map<string, string>();
   #renewer: Timer | undefined;
 

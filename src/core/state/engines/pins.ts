@@ -14,7 +14,7 @@ import { byName, pinsFromJson, pinsToJson } from "../stored-pins.ts";
 import type { Postgres, Row } from "./postgres.ts";
 import type { Revisions } from "./revisions.ts";
 
-/** Somebody has changed them in between this often: something is wrong. */
+/** How often a change is tried again because somebody else has changed the pins in between. */
 const MOST_TRIES = 100;
 
 export class PinRows implements PinStore {

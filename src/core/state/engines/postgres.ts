@@ -240,7 +240,7 @@ export function isRefused(error: unknown): boolean {
 function isUnreachable(error: unknown): boolean {
   if (error instanceof PlugboardError) return false;
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  // Those of the system, such as EPIPE, look the same.
+  // A system's error code may look like an SQLSTATE: EPIPE does.
   if (!SQLSTATE.test(code) || hasErrorCode(error, "EPIPE")) return true;
   return NO_SERVICE.test(code);
 }

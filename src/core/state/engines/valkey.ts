@@ -50,7 +50,7 @@ export async function openValkey(
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     enableAutoPipelining: true,
-    // Those of a turn of the event loop are one command already, and must not wait for one that is under way.
+    // `ValkeyLimits` already puts the takes of one turn of the event loop into one command, which must not wait for another.
     autoPipeliningIgnoredCommands: ["plugboardTake"],
     retryStrategy: (tries: number) => Math.min(100 * tries, RETRY_MS),
   });

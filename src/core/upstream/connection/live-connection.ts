@@ -35,7 +35,7 @@ import { LiveContent } from "./live-content.ts";
 import { preloadSdk, SdkClient } from "./sdk-client.ts";
 
 export interface ConnectionOptions {
-  /** Of its settings, only those that take a new start are read here. */
+  /** Only settings that need a new start are read from it. */
   definition: ServerDefinition;
   /** Milliseconds that a start or a list may take, as it is now. */
   timeout: () => number;

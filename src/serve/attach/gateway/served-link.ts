@@ -89,7 +89,7 @@ export class ServedLink {
     "gateway/page": takes([""], (role) =>
       this.#host.pageLink(role === "viewer" ? "viewer" : "owner"),
     ),
-    // Of one server, or of all if the name is empty. With `onLine`, new lines are told from then on.
+    // Lines of one server, or of all if the name is empty. With `onLine`, new lines are sent from then on.
     "gateway/logs": takes([""], (server, { onLine, atEnd }) => {
       const { logs } = this.#host;
       const isMeant = (line: ServerLine): boolean => server === "" || line.server === server;
@@ -106,7 +106,7 @@ export class ServedLink {
       this.#told ??= new ToldServers(this.#board, this.#link, this.#clock, options);
       this.#told.tell();
     }),
-    // Of one server, or of all if the name is empty; 0: of the usual size.
+    // Traces one server, or all if the name is empty. A `maxSize` of 0 stands for the default.
     "agent/trace": takes(["", 0], (server, maxSize, options) =>
       this.#trace(server, maxSize, options),
     ),

@@ -467,7 +467,7 @@ const UNKNOWN_SESSION = refuse(
   "Session not found: it has expired or was ended. Send initialize again.",
 );
 
-/** Of one request. Unlike a session, nobody can come back for its answer or cancel it, so it is gone with its connection. */
+/** A client without a session: nobody can come back for its answer or cancel it, so it is gone with its connection. */
 function sessionless(caller: Caller, reply: ServerResponse): Client {
   const profile = NO_PROFILE;
   const client = new Client({ era: "legacy", caller, profile, send: toNobody, canBeAsked: false });

@@ -331,7 +331,7 @@ export class Sessions {
     for (const { caller } of this.#live.values()) counts.set(caller, (counts.get(caller) ?? 0) + 1);
     const isGreedy = ({ caller }: Session): number =>
       (counts.get(caller) ?? 0) > this.#options.most / 4 ? 0 : 1;
-    // Those of a caller with more than a quarter of them go first.
+    // Callers that have more than a quarter of all sessions lose theirs first.
     const idle = [...this.#live]
       .filter(([, session]) => isIdle(session))
       .toSorted(([, a], [, b]) => isGreedy(a) - isGreedy(b) || a.lastUsed - b.lastUsed);

@@ -9,7 +9,7 @@ import type { WatchedCalls } from "./watched-calls.ts";
 import type { AuditFound, AuditRow, Role } from "./wire.ts";
 
 export interface AuditSearchOptions {
-  /** Those of all agents, each once. */
+  /** The audits of all agents. Agents with the same file have one. */
   trails: () => Promise<readonly AuditTrail[]>;
   calls: Pick<WatchedCalls, "find">;
 }

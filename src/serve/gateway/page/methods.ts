@@ -47,7 +47,7 @@ export interface PageMethodsOptions extends ConfigurationMethodsOptions {
   clients: Pick<TokenMethodsOptions, "url" | "agentIds">;
 }
 
-/** Of one viewer, in a minute. */
+/** How many requests one viewer may make in a minute. */
 const VIEWER_REQUESTS = 240;
 
 export class PageMethods {
