@@ -15,7 +15,7 @@ export type CliOutput = NodeJS.WritableStream & {
 
 export type CliInput = NodeJS.ReadableStream & {
   isTTY?: boolean;
-  /** Of a terminal: whether each key comes as it is typed, and is not shown. */
+  /** Only a terminal has it. Raw: each key comes as it is typed, and is not shown. */
   setRawMode?: (isRaw: boolean) => unknown;
 };
 

@@ -160,7 +160,7 @@ export function percentDecoded(text: string): string {
   }
 }
 
-/** Of the first line. */
+/** The first sentence of the first line. */
 export function firstSentence(text: string): string {
   const [line = ""] = text.trim().split("\n");
   return /^.*?[.!?](?=\s+\p{Lu})/u.exec(line)?.[0] ?? line;

@@ -104,7 +104,7 @@ function replace(bytes: Buffer, { start, end }: Span, text: string): Buffer {
 }
 
 interface Member {
-  /** Of two members of the same name the last one, as every parser has it. */
+  /** If a name is there twice, its last member, as every parser takes it. */
   value: Span | undefined;
   isEmpty: boolean;
   /** Where a new member can be put: before the closing brace. */

@@ -58,7 +58,7 @@ export interface Change {
         kind: "text";
         text: string;
         steps: readonly Step[];
-        /** Of the application's own servers that come or go. They are not shown. */
+        /** Credentials of the application's own servers that come or go. They are not shown. */
         secrets: readonly string[];
         record: ConnectRecord | undefined;
       }

@@ -62,7 +62,7 @@ async function makeCall(
   return callTool(board, { tool }, await readArguments(words, context), context);
 }
 
-/** Of a page in the package, wherever that is installed: the same path leads there from source and compiled file. */
+/** Where a page of the package is, wherever that is installed: the same path leads there from source and compiled file. */
 function pathOf(page: string): string {
   return fileURLToPath(new URL(`../../../${page}`, import.meta.url));
 }

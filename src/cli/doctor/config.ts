@@ -74,7 +74,7 @@ function sourceOf(context: CliContext): FileSource | undefined {
   }
 }
 
-/** Of several files the first wrong one is reported by whoever loads them; the others may be wrong too. */
+/** Whoever loads several files reports the first wrong one. These are the mistakes in the others. */
 async function otherProblems(
   source: FileSource,
   error: PlugboardError,

@@ -100,7 +100,7 @@ async function pinFindings(
     const review = new PinReview(pins);
     return { all: await review.list(), lostPins: await review.lost() };
   });
-  /** Of servers that are no longer configured, nobody needs the pins. */
+  /** Only for servers that are configured and enabled: nobody needs the pins of others. */
   const modes = new Map(
     agent.servers
       .filter(({ enabled }) => enabled)

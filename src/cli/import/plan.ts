@@ -159,7 +159,7 @@ export function chosen(candidates: readonly Candidate[], force: boolean): Candid
     ({ standing: { kind } }) =>
       kind === "new" || kind === "renamed" || (force && kind === "different"),
   );
-  // Of several that would replace a server, the first.
+  // If several would replace a server, the first one does.
   return wanted.filter(
     ({ name }, index) => wanted.findIndex((other) => other.name === name) === index,
   );

@@ -17,7 +17,7 @@ export interface OpenclawRequest {
 }
 
 export interface SharedOptions {
-  /** Of a gateway; `true` for the one that runs. Without it, OpenClaw starts `plugboard serve`. */
+  /** A gateway's URL; `true` stands for the one that runs. Without it, OpenClaw starts `plugboard serve`. */
   url?: string | true;
   /** The variable of OpenClaw's environment that has the gateway's token. */
   tokenEnv?: string;

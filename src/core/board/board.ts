@@ -502,7 +502,7 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
     });
   }
 
-  /** Of the session, or of the agent. */
+  /** The session's id; on an agent's board, the agent's. */
   get id(): string {
     return this.#session?.id ?? this.#core.agent.agentId;
   }

@@ -12,7 +12,7 @@ const MOST_DEFINITIONS = 50;
 const LARGEST_SHARE = 0.1;
 /** What the definition of the search takes itself. */
 const SEARCH_TOKENS = 160;
-/** Of a tool in the index, description included. */
+/** How many characters a tool has in the index, description included. */
 const INDEX_LINE = 72;
 /** How much of a description is searched for the end of its first sentence. */
 const LONGEST_SENTENCE = 1000;

@@ -60,7 +60,7 @@ export class BoardSecrets {
     this.#learnProxies(agent);
   }
 
-  /** Of the agent, whose configuration is read whenever somebody asks. */
+  /** The secrets of the agent, whose configuration is read whenever somebody asks. */
   review(agent: () => AgentConfig): SecretReview {
     return reviewSecrets({ agent, secrets: this.#ofAgent });
   }

@@ -52,7 +52,7 @@ interface Waiting {
   at: number;
   monotonic: number;
   what: Tapped | { kind: "state"; state: ServerState } | { kind: "lost"; count: number };
-  /** Of a text that is too long: the end of it, and its length. */
+  /** Only if the text is too long: its end, and its length. */
   cut?: { end: string; size: number };
 }
 

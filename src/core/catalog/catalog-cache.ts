@@ -53,7 +53,7 @@ export class CatalogCache {
     );
   }
 
-  /** Of all servers, by the hash of the definition. Read again only after a list was added. */
+  /** The files of all servers, by the hash of the definition. Read again only after a list was added. */
   #names(): Promise<Map<string, string[]>> {
     const changedAt = whenChanged(this.#directory);
     if (this.#listing?.changedAt !== changedAt) {
@@ -126,7 +126,7 @@ function whenChanged(directory: string): number {
 
 const HEAD = new RegExp(`^\\{"format":${FORMAT},"savedAt":(\\d+),"origin":"([\\da-f]{1,64})"`);
 
-/** Of a file that `write` has written. */
+/** How a file begins that `write` has written. */
 function headOf(path: string): Pick<CachedTools, "origin" | "savedAt"> | undefined {
   const buffer = Buffer.alloc(128);
   try {

@@ -51,7 +51,7 @@ const CODE_VARIABLES: readonly CodeVariable[] = [
       "QTWEBENGINE_CHROMIUM_FLAGS",
       "CHROME_DEVEL_SANDBOX",
     ],
-    // Of LaunchDarkly.
+    // LaunchDarkly's.
     but: ["LD_API_KEY", "LD_ACCESS_TOKEN", "LD_SDK_KEY", "LD_PROJECT_KEY", "LD_ENVIRONMENT_KEY"],
     reason: "loads libraries into every program",
   },
@@ -586,7 +586,10 @@ const ABSOLUTE = new Map<string, string>([
   ...CERTIFICATES.map((name) => [name, CERTIFICATE_REASON] as const),
   ...PROGRAM_PATHS.map((name) => [name, PROGRAM_PATH_REASON] as const),
 ]);
-/** Of the directory that you work in, in the words of editors and shells. With a default, it can be anything. */
+/**
+ * A variable, but none that stands for the directory that you work in, as editors and shells name it. One with a default can be
+ * anything, so it does not count.
+ */
 const BEGINS_WITH_OTHER_VARIABLE =
   /^\$(?!\{?(?:workspace|(?:PWD|OLDPWD|cwd|INIT_CWD)\b))(?:\{\w+\}|\w+)/i;
 /** Absolute, and still the directory that the program runs in, or on a machine of somebody else. */

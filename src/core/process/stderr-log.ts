@@ -13,7 +13,7 @@ const TAIL_LINES = 40;
 /** The reason for a failure may be far above the end: some errors print a page of details. */
 const KEPT_LINES = 200;
 const KEPT_CHARACTERS = 128 * 1024;
-/** Of the lines before, so many characters are searched for the beginning of a secret. */
+/** How many characters of the lines before are searched for the beginning of a secret. */
 const MAX_BEFORE = 2048;
 const LIMIT = { maxLines: 200, windowMs: 10_000 };
 

@@ -69,7 +69,7 @@ export class HiddenPlaces {
     }
   }
 
-  /** Of the block from there on, if it is certainly seen as it is written. */
+  /** The hash of the block from there on. Undefined unless the block is certainly seen as it is written. */
   #plainHash(from: number): number | undefined {
     let hash = NO_HASH;
     for (let at = from; at < from + this.#heads.block; at += 1) {

@@ -16,7 +16,7 @@ export function definitionTokens(tools: readonly Definition[]): number {
   return Math.round(tools.reduce((sum, tool) => sum + tokensOf(tool), 0));
 }
 
-/** Of the tools that models may get. Those that a model searches for count too: board/prompt-plan.ts says what that saves. */
+/** `definitionTokens` of the tools that models may get, also of those that they search for: board/prompt-plan.ts says what that saves. */
 export function promptTokens(tools: readonly Tool[]): number {
   return definitionTokens(tools.filter(isForModels));
 }

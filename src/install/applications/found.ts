@@ -73,7 +73,7 @@ function aroundOf({ env, cwd, homedir }: UserPlace): {
   return { env, cwd: resolve(cwd), homedir, platform: process.platform };
 }
 
-/** Of programs, on any system. */
+/** How the file of a program may end, on any system. */
 const ENDINGS = ["", ".cmd", ".exe"];
 
 async function isInstalled(application: ConnectedApplication, io: UserPlace): Promise<boolean> {

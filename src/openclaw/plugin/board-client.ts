@@ -93,7 +93,7 @@ interface Request {
 
 let lastId = 0;
 
-/** Of 2026-07-28, where a request stands alone: nothing has to be agreed on before. */
+/** In the protocol of 2026-07-28 a request stands alone: nothing has to be agreed on before. */
 function request(uri: string): Request {
   lastId += 1;
   const { name, version } = manifest;

@@ -59,7 +59,7 @@ function sourceOf(toolName: string, details: unknown): FrameSource | undefined {
     const tool = [mcpTool, mcpOperation, named?.[2]].find((each) => typeof each === "string");
     return { server: mcpServer, tool: tool ?? toolName };
   }
-  // Of a call that has failed OpenClaw makes an error of its own, with the server's words in a frame of its own.
+  // OpenClaw makes its own error of a failed call, with the server's words in its own frame.
   if (isJsonObject(details) && details["status"] === "error") return undefined;
   // OpenClaw leaves out details that are too large. The name says whose result it is then.
   return named === null ? undefined : { server: named[1] ?? "", tool: named[2] ?? "" };

@@ -45,7 +45,7 @@ export function deepestOf(schema: Schema, root: Schema): number {
   return deepest;
 }
 
-/** Of so many, after those of this schema. Negative if there are not enough. */
+/** How many of `most` fields are left after those of this schema. Negative if there are not enough. */
 function fieldsLeft(
   schema: Schema,
   root: Schema,

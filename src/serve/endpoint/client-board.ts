@@ -23,7 +23,7 @@ export interface ClientBoard extends Required<Pick<EndpointOptions, "about" | "k
   readonly sessionServers: readonly string[];
   /** The names of the servers that each person has for themselves. */
   readonly userServers: readonly string[];
-  /** Of these, those for whose tokens people's JWTs are exchanged: nobody signs in to them. */
+  /** Those of `userServers` for whose tokens people's JWTs are exchanged: nobody signs in to them. */
   readonly exchangedServers: readonly string[];
   /** What the configuration says about roots. */
   readonly roots: RootsSetting | undefined;

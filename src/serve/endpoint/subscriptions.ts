@@ -9,7 +9,7 @@ import { keyOf, type Original } from "./names.ts";
 /** A resource, and its server if that is known. */
 export type NamedResource = Original | { server: undefined; name: string };
 
-/** Of all clients of an agent; each caller has a quarter. A server is not asked for more either. */
+/** How many the clients of an agent may have together; each caller has a quarter. A server is not asked for more either. */
 const MOST_SUBSCRIPTIONS = 4000;
 
 /** Each is kept as long as its client, or its session, and there may be thousands. */

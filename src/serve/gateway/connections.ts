@@ -34,7 +34,7 @@ export class Connections {
   readonly #known = new WeakSet<Socket>();
   /** With TLS: the socket that was accepted, by the one that requests come over. */
   readonly #accepted = new WeakMap<Socket, Socket>();
-  /** Of connections that are closed. */
+  /** The bytes of connections that are closed. */
   readonly #bytes = { in: 0, out: 0 };
 
   constructor({ most, behindProxy }: ConnectionsOptions) {

@@ -100,7 +100,7 @@ function originalsFirst(
     const original = byName.get(doubleOf);
     const isMeant = isNameOf(hit.tool, named) && !(original && isNameOf(original.tool, named));
     const score = isMeant ? hit.score : Math.min(hit.score, original?.score ?? last);
-    // Of two with the same score, the double is the later one.
+    // With the same score, a double comes after its original.
     return { hit: { ...hit, score, doubleOf }, score, place: place + hits.length };
   });
   return ordered.sort((a, b) => b.score - a.score || a.place - b.place).map(({ hit }) => hit);

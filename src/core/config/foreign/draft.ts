@@ -146,7 +146,7 @@ export class ServerDraft {
   /** As the user wrote it. */
   readonly given: JsonObject;
   readonly origin: KeyPath;
-  /** Of our configuration. */
+  /** Where it is in our configuration. */
   readonly path: KeyPath;
   isLeftOut = false;
   readonly #result: JsonObject = map();

@@ -82,7 +82,7 @@ function readPlain(text: string): { value: unknown } | undefined {
     return object;
   };
   const value = copy(parsed, 0);
-  // Of a key that is there twice, one member is left.
+  // If a key is there twice, only one member is left.
   return isTooDeep || members !== countMembers(text) ? undefined : { value };
 }
 

@@ -27,7 +27,7 @@ export interface Launches {
   isEmpty: boolean;
 }
 
-/** Of a file that has changed, the labels. `waitingServers` tells what of it may still be used. */
+/** If a file has changed: the labels of what has. `waitingServers` tells which servers may still be used. */
 export type Trust =
   | { kind: "trusted" }
   | { kind: "new" }
@@ -128,7 +128,7 @@ export function hasSameSettings(one: readonly Launch[], other: readonly Launch[]
   return settings(one) === settings(other);
 }
 
-/** Of `server research/docs`: its kind, agent and name. */
+/** `server research/docs` has a kind, an agent and a name. */
 function partsOf(label: string): { kind: string; agent: string | undefined; name: string } {
   const [kind, path] = splitAt(label, label.indexOf(" "));
   const slash = path.indexOf("/");

@@ -21,7 +21,7 @@ export interface AuditStageOptions {
   clock?: Clock;
 }
 
-/** Of which a tool remembers what its lines say. */
+/** For how many callers a tool remembers the part of its lines that is always the same. */
 const MOST_CALLERS = 100;
 
 export interface AuditStages {

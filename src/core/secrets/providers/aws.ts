@@ -195,7 +195,7 @@ export function createAwsProvider(
   };
 }
 
-/** Of an ARN: such a secret is in one region, whatever the configured one is. */
+/** An ARN names the region of its secret, whatever region is configured. */
 function regionOf(id: string): string | undefined {
   return /^arn:[\w-]+:secretsmanager:([a-z\d-]+):/.exec(id)?.[1];
 }

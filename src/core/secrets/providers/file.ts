@@ -104,7 +104,7 @@ async function rootHint({ path }: SecretReference): Promise<string | undefined> 
   return isThere ? `for /${path} write secret://file//${path}` : undefined;
 }
 
-/** Of JSON, or of lines `KEY=value`. */
+/** The file is JSON, or has lines `KEY=value`. */
 function keyOfFile(text: string, key: string): string {
   if (!text.trimStart().startsWith("{")) {
     const pairs = parseEnv(text) as Record<string, string>;

@@ -44,7 +44,7 @@ export function assembleArguments(
   return { args, warnings, problem: invalidArguments(problems, hint) };
 }
 
-/** Of a line with two columns of a message, at most. */
+/** How wide a line of a message with two columns is at most. */
 const LINE_WIDTH = 76;
 
 class Builder {

@@ -23,7 +23,7 @@ import { isMethodNotFound } from "../transport/errors.ts";
 import type { RequestOptions } from "../transport/pending-calls.ts";
 import type { ChangeStream } from "./change-stream.ts";
 
-/** Of all callers together; an endpoint gives each of them a part. */
+/** For all callers together; an endpoint gives each of them a part. */
 const MAX_SUBSCRIPTIONS = 4000;
 
 /** `timeout` is for requests that no caller made: lists and subscriptions. */

@@ -27,7 +27,7 @@ export interface FailureCause {
   from: "stderr" | "stdout";
   /** Whether the line says why. If not, it is the last one. */
   isReason: boolean;
-  /** Of a cause that we know. */
+  /** Only for a cause that we know. */
   name?: CauseName;
   /** What to do about it, for the causes that we know. */
   remedy?: string;

@@ -163,7 +163,7 @@ export class AcpTransport extends RemoteTransport {
   }
 }
 
-/** Of an answer with both, the result counts. */
+/** If an answer has a result and an error, the result counts. */
 function outcomeIn(answer: unknown, method: string, quote: Quote): JsonObject {
   if (isJsonObject(answer)) {
     if (Object.hasOwn(answer, "result")) return { result: answer["result"] };

@@ -10,7 +10,7 @@ const MOST_UNREAD = 16 * 1024 * 1024;
 /** Proxies close connections on which nothing has moved for a minute. */
 export const KEEP_ALIVE_MS = 25_000;
 
-/** Of a stream of events. Without the last two, proxies collect events before they pass them on. */
+/** For a stream of events. Without the last two, proxies collect events before they pass them on. */
 export const STREAM_HEADERS = {
   "Content-Type": "text/event-stream",
   "Cache-Control": "no-cache, no-transform",

@@ -38,7 +38,7 @@ const LONGEST_HOST = 300;
 const EXPOSED = "Mcp-Session-Id, Mcp-Protocol-Version, WWW-Authenticate, Retry-After";
 const PREFLIGHT_SECONDS = "600";
 
-/** Of the URL of a request, without its query. */
+/** The path of a request, without its query. */
 export function pathOf({ url = "/" }: IncomingMessage): string {
   const end = url.indexOf("?");
   return end === -1 ? url : url.slice(0, end);

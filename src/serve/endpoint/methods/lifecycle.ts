@@ -34,7 +34,7 @@ const MAY_COME: ReadonlySet<string> = new Set(["starting", "idle", "backoff", "s
 const LOOK_MS = 2000;
 /** As many URIs as one client may listen to. */
 const MOST_URIS = 1000;
-/** Of the profile that a legacy session carries. */
+/** How long a name is in the profile that a legacy session carries. */
 const LONGEST_NAME = 100;
 
 export async function initialize(exchange: Exchange, context: EndpointContext): Promise<Answer> {

@@ -72,7 +72,7 @@ export function seesContent({ allow }: Pick<TokenTerms, "allow">): boolean {
   return allow === undefined || allow.some(meansContent);
 }
 
-/** Of the gateway's URL. A token for one agent is for that agent's own address. */
+/** The path of the endpoint that a token is for. A token for one agent is for that agent's own. */
 export function endpointOf({ agents = [] }: Pick<GatewayToken, "agents">): string {
   const [only, ...others] = agents;
   return only === undefined || others.length > 0 ? "/mcp" : `/agents/${only}/mcp`;

@@ -10,7 +10,7 @@ import { Shares } from "../../../util/shares.ts";
 
 /** How many events are kept. */
 const KEPT = 4096;
-/** Of those that say how large they are, in characters. */
+/** How many characters are kept of events that say how large they are. */
 const MOST_SIZE = 8 * 1024 * 1024;
 /** Events within this time are sent together. */
 const FLUSH_MS = 25;

@@ -479,7 +479,7 @@ function commandStatus({ durations, calls, ...command }: CountedCommand): Attach
   return { ...command, calls: { ...calls, ...percentiles(durations) } };
 }
 
-/** Of an attached command. */
+/** The attached command that has a session. */
 interface CommandOfSession {
   pid: number;
   /** The id of the session. */

@@ -8,7 +8,7 @@ import type { ServerStatus } from "../../../core/types/server-status.ts";
 import type { Clock } from "../../../util/clock.ts";
 import type { ClientName, SeenClient } from "./clients.ts";
 
-/** Of clients and sessions, those who asked last. */
+/** How many clients and sessions are listed: those that asked last. */
 const MOST_LISTED = 200;
 
 export interface GatewayStatus {

@@ -30,7 +30,7 @@ export class AuditSearch {
     this.#options = options;
   }
 
-  /** Of a viewer one search waits, the latest, so that nobody waits for all that a viewer asks for. */
+  /** Only the latest search of a viewer waits, so that nobody waits for all that a viewer asks for. */
   find(asked: AuditAsked, { role, nonce }: Pick<Visitor, "role" | "nonce">): Promise<AuditFound> {
     if (role === "viewer") this.#waiting.set(nonce, asked);
     const found = this.#last.then(() => {

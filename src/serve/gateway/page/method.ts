@@ -20,7 +20,7 @@ export type Methods<Names extends keyof PageRequests> = { readonly [Name in Name
 const LONGEST_NAME = 500;
 
 export const NAME = z.string().min(1).max(LONGEST_NAME);
-/** Of a tool's name. Servers choose it. */
+/** How long the name of a tool may be. Servers choose it. */
 export const LONGEST_TOOL = 2000;
 /** What somebody searches for. */
 export const WORDS = z.string().max(LONGEST_NAME);

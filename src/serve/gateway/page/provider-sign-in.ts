@@ -31,7 +31,7 @@ const PURPOSE = "page sign-in";
 const COOKIE = "sign-in";
 const LONGEST_CODE = 4096;
 const LONGEST_NAME = 60;
-/** Of a verified address, and of a `sub`. Neither is longer. */
+/** How long a verified address or a `sub` is at most. */
 const LONGEST_ADDRESS = 255;
 
 const ANSWER = z.strictObject({

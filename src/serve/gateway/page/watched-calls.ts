@@ -13,7 +13,7 @@ import {
 import type { CallContent, CallFacts, CallStep } from "./wire.ts";
 
 const KEPT_CALLS = 500;
-/** Of the content that is kept, in characters: of all calls, and of one. */
+/** How many characters of content are kept of all calls, and of one. */
 const MOST_CONTENT = 16 * 1024 * 1024;
 const MOST_OF_ONE = 1024 * 1024;
 /** A page that is loaded again finds its calls. */

@@ -353,7 +353,7 @@ export interface ToolDetails extends ToolFacts {
  */
 export type Change =
   | { kind: "server"; action: "enable" | "disable" | "remove"; agent: string; server: string }
-  /** Of one tool, by the name that its server gives it. */
+  /** For one tool, by the name that its server gives it. */
   | { kind: "rule"; agent: string; server: string; tool: string; verdict: "allow" | "ask" | "deny" }
   | { kind: "pins"; agent: string; server: string; mode: "off" | "warn" | "block" }
   /** The whole entry of a server, as JSON. */
@@ -576,7 +576,7 @@ export interface PageRequests {
     gives: {
       /** The oldest first. */
       past: PastStateFacts[];
-      /** Of its process and all that it has started, in bytes. */
+      /** What its process and all that it has started take, in bytes. */
       memory?: number;
       identity?: {
         name?: string;
