@@ -366,17 +366,15 @@ export class BoardCore {
     const { servers, naming, known, tools, ...next } = prepared;
     const { agent } = next;
     const isListedAnew = contentSettings(this.agent) !== contentSettings(agent);
-    let replaced: ReplacedServers | undefined;
     this.#changes.hold();
-    const change = this.tools.renew(tools.all, () => {
+    const { result: replaced, tools: change } = this.tools.renew(tools.all, () => {
       this.#configuration = next;
       this.#secrets.reconfigure(agent);
       this.#native.replace(agent, tools);
       this.#guard.reconfigure({ agent, known, over: this.#guardOver(next) });
       this.roots.reconfigure({ configured: agent.roots, workspace: this.#directories(agent) });
-      replaced = this.servers.replace(servers, naming, tools.all.keys());
+      return this.servers.replace(servers, naming, tools.all.keys());
     });
-    if (replaced === undefined) throw new Error("the servers were not replaced");
     for (const name of replaced.unchanged) {
       const entry = this.servers.named(name);
       this.#content.caches.settingsChanged(entry, replaced.pinnedAnew.includes(entry));

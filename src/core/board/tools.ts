@@ -75,12 +75,15 @@ export class BoardTools {
   }
 
   /**
-   * The guard or the names have changed, so every tool is made anew. Returns how the list differs from before. What was
-   * made before still answers the calls that it has begun.
+   * `change` changes the guard or the names, so every tool is made anew. Returns what it returns, and how the list differs
+   * from before. What was made before still answers the calls that it has begun.
    */
-  renew(native: ReadonlyMap<string, OwnTool>, change: () => void): ToolsEvent | undefined {
+  renew<Result>(
+    native: ReadonlyMap<string, OwnTool>,
+    change: () => Result,
+  ): { result: Result; tools: ToolsEvent | undefined } {
     const before = described(this.list());
-    change();
+    const result = change();
     this.#options = { ...this.#options, native };
     this.#ofServers = new WeakMap();
     this.#grouped = new WeakMap();
@@ -88,7 +91,7 @@ export class BoardTools {
     for (const tool of native.values()) this.#native.set(tool.name, this.#makeNative(tool));
     this.#hidden.clear();
     for (const { isListed, tool } of this.all()) if (!isListed) this.#hidden.add(tool.name);
-    return changeOf(before, described(this.list()));
+    return { result, tools: changeOf(before, described(this.list())) };
   }
 
   /** `all` includes tools that servers keep for their own apps. */
