@@ -9,6 +9,7 @@ import { useAsked, Waiting } from "../parts/asked.tsx";
 import { newAttempt, Problem } from "../parts/attempt.tsx";
 import { Foreign } from "../parts/foreign.tsx";
 import { csv, jsonLines } from "../parts/export.ts";
+import { Pager } from "../parts/pager.tsx";
 import { save } from "../parts/save.ts";
 import { size } from "../parts/size.ts";
 import { Table } from "../parts/table.tsx";
@@ -49,24 +50,7 @@ export function Audit(): VNode {
       {shown && shown.rows.length > 0 && <Rows rows={shown.rows} />}
       {shown && (
         <p class="actions">
-          <button
-            type="button"
-            disabled={from.value === 0}
-            onClick={() => {
-              from.value = Math.max(0, from.value - AUDIT_PAGE);
-            }}
-          >
-            Later
-          </button>
-          <button
-            type="button"
-            disabled={!shown.hasMore}
-            onClick={() => {
-              from.value += AUDIT_PAGE;
-            }}
-          >
-            Earlier
-          </button>
+          <Pager from={from} size={AUDIT_PAGE} hasMore={shown.hasMore} back="Later" on="Earlier" />
           <button type="button" onClick={() => void saveAll("jsonl")}>
             Save as JSON lines
           </button>

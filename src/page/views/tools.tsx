@@ -7,6 +7,7 @@ import { ask, GatewayError } from "../gateway.ts";
 import { Waiting } from "../parts/asked.tsx";
 import { ChangeButton } from "../parts/change.tsx";
 import { Foreign } from "../parts/foreign.tsx";
+import { Pager } from "../parts/pager.tsx";
 import { Table } from "../parts/table.tsx";
 import { linkTo } from "../route.ts";
 import { agents, isOwner, servers } from "../store.ts";
@@ -116,24 +117,7 @@ function ToolTable({ total, tools }: { total: number; tools: readonly ToolFacts[
       </Table>
       {total > tools.length && query.value === "" && (
         <p class="actions">
-          <button
-            type="button"
-            disabled={from.value === 0}
-            onClick={() => {
-              from.value = Math.max(0, from.value - TOOLS_A_PAGE);
-            }}
-          >
-            Before
-          </button>
-          <button
-            type="button"
-            disabled={last >= total}
-            onClick={() => {
-              from.value += TOOLS_A_PAGE;
-            }}
-          >
-            After
-          </button>
+          <Pager from={from} size={TOOLS_A_PAGE} hasMore={last < total} back="Before" on="After" />
         </p>
       )}
     </>
