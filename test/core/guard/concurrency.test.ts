@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { concurrencyStage } from "../../../src/core/guard/concurrency.ts";
+import { concurrencyStage, type Permits } from "../../../src/core/guard/concurrency.ts";
 import { serverGuards } from "../../../src/core/guard/server-guards.ts";
 import type { ServerGuard } from "../../../src/core/types/guard-settings.ts";
 import type { Next, Subject } from "../../../src/core/types/guard.ts";
@@ -10,10 +10,11 @@ import { callOf, contentOf, OUTCOME, pass, refusal, subject } from "./subjects.t
 const READ = subject("docs/read");
 const WRITE = subject("docs/write");
 
-/** A server whose calls end when the test says so. */
-function limited(concurrency: ServerGuard["concurrency"]) {
+/** A server whose calls end when the test says so. `permits` are those of an earlier configuration. */
+function limited(concurrency: ServerGuard["concurrency"], permits: Permits = new Map()) {
   const stage = concurrencyStage(
     serverGuards([{ name: "docs", origin: "agent", guard: { concurrency } }]),
+    permits,
   );
   const running: string[] = [];
   const ends = new Map<string, () => void>();
@@ -74,6 +75,30 @@ describe("a concurrency limit", () => {
     }
     expect(order).toEqual(["a1", "a2", "c1", "a3", "c2", "a4"]);
     expect(await ended).toHaveLength(7);
+  });
+
+  it("that is raised lets calls go on that wait", async () => {
+    const permits: Permits = new Map();
+    const { running, start } = limited({ default: 1 }, permits);
+    for (const id of ["a", "b", "c", "d"]) void start(id, READ);
+    await settle();
+    expect(running).toEqual(["a"]);
+    limited({ default: 3 }, permits).stage(READ);
+    await settle();
+    expect(running).toEqual(["a", "b", "c"]);
+  });
+
+  it("that is lowered lets calls end that run, and counts for the next", async () => {
+    const permits: Permits = new Map();
+    const { running, start, end } = limited({ default: 2 }, permits);
+    for (const id of ["a", "b", "c"]) void start(id, READ);
+    await settle();
+    limited({ default: 1 }, permits).stage(READ);
+    expect(running).toEqual(["a", "b"]);
+    await end("a");
+    expect(running).toEqual(["b"]);
+    await end("b");
+    expect(running).toEqual(["c"]);
   });
 
   it("of a tool counts beside the server's, and who waits for it holds nobody up", async () => {
