@@ -6,7 +6,7 @@ import type {
   CallFacts,
   ChangedDefinition,
   GatewayFacts,
-  GatewayPlace,
+  ListedGateway,
   Minute,
   People,
   ServerFacts,
@@ -27,7 +27,7 @@ export const stream = signal<StreamState>("connecting");
 export const you = signal<Snapshot["you"] | undefined>(undefined);
 export const gateway = signal<GatewayFacts | undefined>(undefined);
 /** Those that you can look at, where several share a state. */
-export const gateways = signal<readonly GatewayPlace[]>([]);
+export const gateways = signal<readonly ListedGateway[]>([]);
 /** The one that you have looked at, if another has taken its place: its name, or nothing if that is not known. */
 export const gone = signal<string | undefined>(undefined);
 export const agents = signal<ReadonlyMap<string, AgentFacts>>(new Map());

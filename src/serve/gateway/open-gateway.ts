@@ -755,7 +755,7 @@ function openPage(
         url: () => `${url}/mcp`,
         replica: own?.name,
         home: elsewhere?.tag,
-        places: elsewhere && (() => elsewhere.reachable()),
+        gateways: elsewhere && (() => elsewhere.reachable()),
       });
       undo.add(async () => live.close());
       listening.isOwnerThere = () => live.isOwnerThere;

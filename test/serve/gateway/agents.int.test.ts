@@ -71,7 +71,7 @@ describe("servers of one session", () => {
     await eventually(() => diagnostics()?.[0]?.message.includes("there is 1 now") ?? false);
   });
 
-  it("are for everybody: one caller has a quarter of the places for them", async () => {
+  it("are for everybody: one caller gets a quarter of them", async () => {
     const { url } = await openGateway({ servers: SERVERS }, { sessionServers: 4 });
     const greedy = { "x-caller": "greedy" };
     const [first, second] = [await begin(url, greedy), await begin(url, greedy)];

@@ -96,7 +96,7 @@ it("a caller who leaves its calls behind cannot make any number of them, and oth
     "this caller would have more than 5 requests that are being answered, a quarter of gateway.limits.connections; wait for some of them to end\n",
   ]);
   expect((await send(url, ping, { "x-caller": "other" })).status).toBe(200);
-  // A batch has as many places as it holds, and gives them back.
+  // A batch counts as many requests as it holds, until it is answered.
   const batch = (size: number) =>
     send(
       url,

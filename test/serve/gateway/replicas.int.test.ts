@@ -526,9 +526,9 @@ describe.skipIf(missing !== undefined)(`gateways on two machines${why}`, () => {
     expect((await snapshotOf(two, visit))["gateway"].replica).toBe(two.url.origin);
     await vi.waitFor(async () => {
       const { gateways } = await snapshotOf(two, visit);
-      const places = [one, two].map(({ url }) => ({ home: tagOf(url), name: url.origin }));
+      const both = [one, two].map(({ url }) => ({ home: tagOf(url), name: url.origin }));
       expect(gateways).toHaveLength(2);
-      expect(gateways).toEqual(expect.arrayContaining(places));
+      expect(gateways).toEqual(expect.arrayContaining(both));
     }, SOON);
 
     // What one shows is seen through the other, and a stream that was cut goes on there.

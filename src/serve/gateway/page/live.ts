@@ -19,7 +19,7 @@ import type { Visitor } from "./visitors.ts";
 import type {
   CallFacts,
   ChangedDefinition,
-  GatewayPlace,
+  ListedGateway,
   Minute,
   PageEvents,
   People,
@@ -60,8 +60,8 @@ export interface LiveOptions {
   url: () => string | undefined;
   /** Which gateway this is, where there are several. */
   replica?: string | undefined;
-  /** Those that the page can look at, this one first. Default: this one alone. */
-  places?: (() => GatewayPlace[]) | undefined;
+  /** Those that the page can look at, this one first. Absent where there is no other. */
+  gateways?: (() => ListedGateway[]) | undefined;
   /** What names this one among them. */
   home?: string | undefined;
 }
@@ -162,7 +162,7 @@ export class Live {
   }
 
   snapshot({ role, name, until }: Visitor): Snapshot {
-    const { monitoring, url, replica, home, places } = this.#options;
+    const { monitoring, url, replica, home, gateways } = this.#options;
     const status = monitoring.status();
     const { version, pid, since, config, state, agents, unappliedEdit } = status;
     const address = url();
@@ -178,7 +178,7 @@ export class Live {
         ...(replica !== undefined && { replica }),
         ...(home !== undefined && { home }),
       },
-      gateways: places?.() ?? [],
+      gateways: gateways?.() ?? [],
       agents: agents.map(agentFacts),
       servers: this.#servers().map((server) => CUTS.server(role, server)),
       waiting: this.#waiting.map(waitingCall),
@@ -241,7 +241,7 @@ export class Live {
       const names = servers.filter((each) => each.agent === agent.id).map(({ name }) => name);
       this.#tell("servers", agent.id, { agent: agent.id, names });
     }
-    this.#tell("gateways", "", this.#options.places?.() ?? []);
+    this.#tell("gateways", "", this.#options.gateways?.() ?? []);
     this.#tell("edit", "", { unapplied: unappliedEdit });
     this.#tell("waiting", "", this.#waiting.map(waitingCall));
     this.#tell("changes", "", [...this.#changes]);

@@ -36,7 +36,7 @@ export interface Snapshot {
   you: { role: Role; name: string; until: number };
   gateway: GatewayFacts;
   /** Those that the page can look at, where several share a state. */
-  gateways: GatewayPlace[];
+  gateways: ListedGateway[];
   agents: AgentFacts[];
   servers: ServerFacts[];
   waiting: WaitingCall[];
@@ -68,7 +68,7 @@ export interface GatewayFacts {
   state: "serving" | "stopping";
 }
 
-export interface GatewayPlace {
+export interface ListedGateway {
   home: string;
   /** For people. */
   name: string;
@@ -295,7 +295,7 @@ export interface Person {
 /** The events of the stream, by name. Each replaces what the page knew of the same thing. */
 export interface PageEvents {
   snapshot: Snapshot;
-  gateways: GatewayPlace[];
+  gateways: ListedGateway[];
   server: ServerFacts;
   /** The names that are left: others are gone. */
   servers: { agent: string; names: string[] };

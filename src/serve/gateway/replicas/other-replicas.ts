@@ -33,7 +33,7 @@ import { holderIn } from "../../endpoint/questions/request-state.ts";
 import type { Sealer } from "../../endpoint/sealed.ts";
 import type { OtherGateways } from "../gateway.ts";
 import type { PageElsewhere, ReceivedPageRequest } from "../page/page.ts";
-import type { GatewayPlace } from "../page/wire.ts";
+import type { ListedGateway } from "../page/wire.ts";
 import {
   FORWARD_HEADER,
   type ForwardedFor,
@@ -146,7 +146,7 @@ export class OtherReplicas implements Elsewhere, PageElsewhere {
       : this.#send(home, { ...received, by: {} });
   }
 
-  reachable(): GatewayPlace[] {
+  reachable(): ListedGateway[] {
     const reached = this.#options.replicas.list().flatMap(({ name, url }) => {
       return url === undefined ? [] : [[tagOf(url), name] as const];
     });
