@@ -731,7 +731,7 @@ function openPage(
 ): OpenedPage {
   const { settings, clock, logger } = options;
   const { own } = state.replicas ?? {};
-  // Without a URL nobody passes a request on to it, and each request is answered where it comes in.
+  // Without a URL nobody forwards a request to it, and each request is answered where it comes in.
   const elsewhere = own?.url === undefined ? undefined : replicas;
   let page: Page | undefined;
   return {

@@ -39,7 +39,7 @@ export interface Elsewhere {
   tell(home: string, received: Omit<ReceivedRequest, "reply">): void;
 }
 
-/** As a gateway signs it that passes the body on. */
+/** The hash that a gateway signs when it forwards a body. */
 export function bodyHash(body: readonly Buffer[]): string {
   const hash = createHash("sha256");
   for (const chunk of body) hash.update(chunk);

@@ -17,7 +17,7 @@ export type Role = "owner" | "viewer";
 export const API_HEADER = "x-plugboard";
 
 /**
- * Names the gateway that the page looks at, where several share a state: whichever gets a request passes it on. Without it,
+ * Names the gateway that the page looks at, where several share a state: whichever gets a request forwards it. Without it,
  * whichever gets a request answers it.
  */
 export const HOME_HEADER = "x-plugboard-home";
