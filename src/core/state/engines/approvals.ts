@@ -11,7 +11,7 @@ import type {
 } from "../../types/shared-state.ts";
 import type { Clock } from "../../../util/clock.ts";
 import { approvalKey, isApproval } from "../stored-approval.ts";
-import { isAnswer, isQuestion, questionDigest } from "../stored-question.ts";
+import { isPendingAnswer, isPendingApproval, pendingDigest } from "../stored-pending-approval.ts";
 import { isAway, type Postgres } from "./postgres.ts";
 import { ALIVE } from "./revisions.ts";
 
@@ -58,7 +58,7 @@ export class ApprovalRows implements ApprovalStore {
   }
 }
 
-export class WaitingRows implements PendingApprovals {
+export class PendingApprovalRows implements PendingApprovals {
   readonly #postgres: Postgres;
   readonly #replica: string;
   readonly #clock: Pick<Clock, "now">;
@@ -77,7 +77,7 @@ export class WaitingRows implements PendingApprovals {
       [
         question.id,
         this.#replica,
-        questionDigest(question),
+        pendingDigest(question),
         JSON.stringify(question),
         question.expiresAt,
       ],
@@ -93,7 +93,9 @@ export class WaitingRows implements PendingApprovals {
       "select question from plugboard_waiting where answer is null and expires_at > $1",
       [this.#clock.now()],
     );
-    const found = rows.map(({ question }) => tryParseJson(String(question))).filter(isQuestion);
+    const found = rows
+      .map(({ question }) => tryParseJson(String(question)))
+      .filter(isPendingApproval);
     return found.toSorted((a, b) => a.createdAt - b.createdAt);
   }
 
@@ -102,13 +104,13 @@ export class WaitingRows implements PendingApprovals {
       `update plugboard_waiting set answer = $3 where id = $1 and digest = $2 and answer is null
         and expires_at > $4 and exists (select 1 from plugboard_replicas r where r.id = replica and ${ALIVE})
         returning 1`,
-      [question.id, questionDigest(question), JSON.stringify(answer), this.#clock.now()],
+      [question.id, pendingDigest(question), JSON.stringify(answer), this.#clock.now()],
     );
     return rows.length > 0;
   }
 
   async answersTo(questions: readonly PendingApproval[]): Promise<Map<string, PendingAnswer>> {
-    const digests = new Map(questions.map((each) => [each.id, questionDigest(each)]));
+    const digests = new Map(questions.map((each) => [each.id, pendingDigest(each)]));
     const rows = await this.#postgres.query(
       "select id, digest, answer from plugboard_waiting where id = any($1) and answer is not null and expires_at > $2",
       [[...digests.keys()], this.#clock.now()],
@@ -116,7 +118,8 @@ export class WaitingRows implements PendingApprovals {
     const answers = new Map<string, PendingAnswer>();
     for (const { id, digest, answer } of rows) {
       const value = tryParseJson(String(answer));
-      if (digests.get(String(id)) === digest && isAnswer(value)) answers.set(String(id), value);
+      if (digests.get(String(id)) === digest && isPendingAnswer(value))
+        answers.set(String(id), value);
     }
     return answers;
   }

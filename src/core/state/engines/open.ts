@@ -9,7 +9,7 @@ import type { SharedState, StateHealth } from "../../types/shared-state.ts";
 import { type Clock, systemClock } from "../../../util/clock.ts";
 import { CountedDays } from "../counted-days.ts";
 import { LocalLimits } from "../local-limits.ts";
-import { ApprovalRows, WaitingRows } from "./approvals.ts";
+import { ApprovalRows, PendingApprovalRows } from "./approvals.ts";
 import { AuditRows } from "./audit.ts";
 import { DividedLimits } from "./divided-limits.ts";
 import type { ImportOptional } from "./driver.ts";
@@ -110,7 +110,7 @@ async function openStores(
     audit,
     tokens,
     sessions,
-    pending: new WaitingRows(postgres, id, clock),
+    pending: new PendingApprovalRows(postgres, id, clock),
     openSealKeys: (given) =>
       SealKeyRows.open({ ...given, postgres, revisions, values, clock, random }),
     checkKeys: async () => {

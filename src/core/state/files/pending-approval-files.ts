@@ -13,7 +13,7 @@ import {
 import type { Clock } from "../../../util/clock.ts";
 import { readJsonFile, writeJsonFile } from "../json-file.ts";
 import { ownerName, ownerState } from "../process-owner.ts";
-import { isAnswer, isQuestion, questionDigest } from "../stored-question.ts";
+import { isPendingAnswer, isPendingApproval, pendingDigest } from "../stored-pending-approval.ts";
 
 const FORMAT = 1;
 const MAX_BYTES = 16 * MOST_ARGUMENT_BYTES;
@@ -54,8 +54,8 @@ export class PendingApprovalFiles implements PendingApprovals {
   async answer(question: PendingApproval, answer: PendingAnswer): Promise<boolean> {
     const { id } = question;
     const current = await this.#read(id);
-    if (current === undefined || questionDigest(current) !== questionDigest(question)) return false;
-    const value = { format: FORMAT, question: questionDigest(question), answer };
+    if (current === undefined || pendingDigest(current) !== pendingDigest(question)) return false;
+    const value = { format: FORMAT, question: pendingDigest(question), answer };
     await writeJsonFile(this.#answerFile(id), value);
     return true;
   }
@@ -69,8 +69,8 @@ export class PendingApprovalFiles implements PendingApprovals {
       const isOurs =
         isJsonObject(value) &&
         value.format === FORMAT &&
-        value.question === questionDigest(question);
-      if (isOurs && isAnswer(value.answer) && this.#clock.now() < question.expiresAt) {
+        value.question === pendingDigest(question);
+      if (isOurs && isPendingAnswer(value.answer) && this.#clock.now() < question.expiresAt) {
         answers.set(question.id, value.answer);
       }
     }
@@ -88,7 +88,7 @@ export class PendingApprovalFiles implements PendingApprovals {
   /** Undefined if nobody waits for the answer: it has expired, or its process is gone. */
   async #read(id: string): Promise<PendingApproval | undefined> {
     const value = await readJsonFile(this.#questionFile(id), MAX_BYTES);
-    if (!isJsonObject(value) || value.format !== FORMAT || !isQuestion(value.question)) {
+    if (!isJsonObject(value) || value.format !== FORMAT || !isPendingApproval(value.question)) {
       return undefined;
     }
     const isOver = value.question.expiresAt <= this.#clock.now();

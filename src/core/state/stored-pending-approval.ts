@@ -8,7 +8,7 @@ import type { PendingAnswer, PendingApproval } from "../types/shared-state.ts";
 const ANSWERS: readonly unknown[] = ["once", "always", "refuse"] satisfies ApprovalAnswer[];
 
 /** What an answer is bound to. */
-export function questionDigest({
+export function pendingDigest({
   id,
   caller,
   agent,
@@ -21,13 +21,13 @@ export function questionDigest({
   return createHash("sha256").update(JSON.stringify(bound)).digest("hex");
 }
 
-export function isAnswer(value: unknown): value is PendingAnswer {
+export function isPendingAnswer(value: unknown): value is PendingAnswer {
   if (isJsonObject(value)) return typeof value.refuse === "string";
   return ANSWERS.includes(value);
 }
 
 /** Another version of ours may have written it. */
-export function isQuestion(value: unknown): value is PendingApproval {
+export function isPendingApproval(value: unknown): value is PendingApproval {
   if (!isJsonObject(value)) return false;
   const { id, caller, agent, request, argsHash, createdAt, expiresAt } = value;
   return (
