@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer } from "node:https";
 import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
 import type { McpEntry } from "../endpoint/http/entry.ts";
+import { oneAtATime } from "../endpoint/http/one-at-a-time.ts";
 import { type Busy, type Refusal, sendRefusal } from "../endpoint/http/refusal.ts";
 import { pathOf } from "../endpoint/http/request-source.ts";
 import type { Sender, Sessions } from "../endpoint/http/sessions.ts";
@@ -192,8 +193,7 @@ export class Gateway {
       keepAliveTimeout: KEEP_ALIVE_MS,
       noDelay: true,
     };
-    const listener = (request: IncomingMessage, reply: ServerResponse): void =>
-      void this.#answer(request, reply);
+    const listener = oneAtATime((request, reply) => void this.#answer(request, reply));
     this.#server =
       tls === undefined
         ? createServer(settings, listener)

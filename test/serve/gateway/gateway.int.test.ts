@@ -182,6 +182,30 @@ it("behind a proxy, whose connections are for everybody, a caller has a quarter 
   await expect.poll(async () => (await send(url, legacy("ping"), who)).status).toBe(200);
 });
 
+it("a stream that was asked for behind another one takes no place once its connection is gone", async () => {
+  const { url } = await openGateway({ servers: {} }, { maxConnections: 8, behindProxy: true });
+  const who = { "x-caller": "hasty" };
+  const newSession = async (): Promise<string> => {
+    const { headers } = await post(url, legacy("initialize", INITIALIZE), who);
+    return headers.get("mcp-session-id") ?? "";
+  };
+  const ask = (id: string): string =>
+    `GET /mcp HTTP/1.1\r\nHost: x\r\nX-Caller: hasty\r\nMcp-Session-Id: ${id}\r\nAccept: text/event-stream\r\n\r\n`;
+  const socket = connect(Number(url.port), url.hostname).on("error", () => {});
+  socket.write(ask(await newSession()) + ask(await newSession()));
+  expect(String(await once(socket, "data"))).toContain("200 OK");
+  socket.destroy();
+  await once(socket, "close");
+  const open = async (): Promise<Response> => {
+    const session = { ...who, "mcp-session-id": await newSession() };
+    return fetch(url, { headers: { ...session, accept: "text/event-stream" } });
+  };
+  // Both of its places are free again.
+  await expect.poll(async () => (await send(url, legacy("ping"), who)).status).toBe(200);
+  expect((await open()).status).toBe(200);
+  await expect.poll(async () => (await open()).status).toBe(200);
+});
+
 it("an answer that nobody reads is given up", async () => {
   let skew = 0;
   let looks = 0;

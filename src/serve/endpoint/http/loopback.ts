@@ -7,6 +7,7 @@ import { PlugboardError } from "../../../core/types/errors.ts";
 import type { Logger } from "../../../core/types/logger.ts";
 import { hasErrorCode } from "../../../util/error-code.ts";
 import { errorMessage } from "../../../util/error-message.ts";
+import { oneAtATime } from "./one-at-a-time.ts";
 import { sendRefusal } from "./refusal.ts";
 import { pathOf, RequestSource } from "./request-source.ts";
 
@@ -67,13 +68,13 @@ export async function openLoopback(
       keepAliveTimeout: KEEP_ALIVE_MS,
       noDelay: true,
     },
-    (request, reply) => {
+    oneAtATime((request, reply) => {
       // The socket may break at any time; whoever waits on it hears "close".
       reply.on("error", ignore);
       const misplaced = source.check(request);
       if (misplaced !== undefined) return sendRefusal(reply, misplaced);
       void run(answer, request, reply, logger);
-    },
+    }),
   );
   server.maxConnections = maxConnections;
   // Bytes that are not HTTP, or a client that hangs up in the middle of a request.
