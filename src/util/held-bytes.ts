@@ -1,6 +1,6 @@
-// The bytes of an unfinished line. Large chunks are kept as they are, or copied if they are borrowed; small ones are
-// packed into blocks. A plain list of chunks would cost an object per byte in the worst case, and one growing buffer
-// would copy everything at each growth.
+// The bytes of something that comes in pieces and is not whole yet: a line, a body. The first chunk and large ones are kept as
+// they are, or copied if they are borrowed; other small ones are packed into blocks. A plain list of chunks would cost an object
+// per byte in the worst case, and one growing buffer would copy everything at each growth.
 
 const BLOCK_BYTES = 64 * 1024;
 /** A chunk of at least this size gets an entry of its own. */
@@ -25,8 +25,10 @@ export class HeldBytes {
   }
 
   push(bytes: Buffer): void {
+    // Most comes in one chunk, for which no block is made.
+    const isFirst = this.#length === 0 && !this.#areBorrowed;
     this.#length += bytes.length;
-    if (bytes.length >= LARGE) {
+    if (isFirst || bytes.length >= LARGE) {
       this.#seal();
       this.#pieces.push(this.#areBorrowed ? Buffer.from(bytes) : bytes);
       return;
@@ -65,6 +67,15 @@ export class HeldBytes {
     const bytes = Buffer.concat(this.#pieces, this.#length);
     this.drop();
     return bytes;
+  }
+
+  /** The same in pieces, none of which is copied. */
+  takePieces(): Buffer[] {
+    this.#seal();
+    const pieces = this.#pieces;
+    this.#block = undefined;
+    this.drop();
+    return pieces;
   }
 
   drop(): void {

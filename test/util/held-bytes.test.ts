@@ -43,6 +43,24 @@ describe("HeldBytes", () => {
     expect(held.take() === bytes.toString()).toBe(true);
   });
 
+  it.each([
+    ["one by one", 1, 3],
+    ["all at once", 100 * KIB, 1],
+    ["in small chunks", 1000, 3],
+  ])("is in few pieces, also of bytes that come %s", (_, size, most) => {
+    const held = new HeldBytes();
+    const some = bytes.subarray(0, 100 * KIB);
+    for (let time = 0; time < 2; time += 1) {
+      hold(held, some, [size]);
+      const pieces = held.takePieces();
+      expect(pieces.length).toBeLessThanOrEqual(most);
+      // What comes next is not written over them.
+      hold(held, Buffer.alloc(100 * KIB), [size]);
+      expect(Buffer.concat(pieces).equals(some)).toBe(true);
+      held.drop();
+    }
+  });
+
   it("starts from nothing after each line", () => {
     const held = new HeldBytes();
     expect(held.take()).toBe("");

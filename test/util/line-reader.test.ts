@@ -175,7 +175,8 @@ describe("the cost of a line", () => {
       for (let sent = 0; sent < SIZE; sent += chunk.length) reader.push(chunk);
     });
     expect(overflows).toEqual([101_000]);
-    expect(copied).toBe(100_000);
+    // All but the first chunk, which is kept as it is.
+    expect(copied).toBe(99_000);
     expect(reserved).toBe(2 * 64 * 1024);
   });
 

@@ -3,6 +3,7 @@
 import { pipeline, type Readable, type Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { PlugboardError } from "../types/errors.ts";
+import { HeldBytes } from "../../util/held-bytes.ts";
 import { byteSize } from "../../util/text.ts";
 import type { Exchange } from "./exchange.ts";
 import { networkFailure } from "./failure.ts";
@@ -85,8 +86,7 @@ function readText(
   bound?: BodyBound,
 ): Promise<string> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let total = 0;
+    const held = new HeldBytes();
     let isOver = false;
     const end = (): void => {
       isOver = true;
@@ -101,10 +101,9 @@ function readText(
     };
     if (exchange.failure !== undefined || stream.destroyed) return fail(stream.errored ?? CUT);
     stream.on("data", (chunk: Buffer) => {
-      total += chunk.length;
-      chunks.push(chunk);
-      const isPastBound = bound !== undefined && total > bound.maxBytes;
-      if (!isPastBound && total <= maxBytes) return;
+      held.push(chunk);
+      const isPastBound = bound !== undefined && held.length > bound.maxBytes;
+      if (!isPastBound && held.length <= maxBytes) return;
       exchange.fail(isPastBound ? bound.error() : tooLarge(host, maxBytes));
       fail(exchange.failure);
     });
@@ -114,7 +113,7 @@ function readText(
     stream.on("end", () => {
       if (exchange.failure !== undefined) return fail(exchange.failure);
       end();
-      resolve(UTF8.decode(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, total)));
+      resolve(UTF8.decode(held.takeBytes()));
     });
   });
 }

@@ -1,7 +1,10 @@
 import { createServer } from "node:net";
+import { Readable } from "node:stream";
 import { setTimeout } from "node:timers/promises";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
+import { openBody } from "../../../src/core/net/body.ts";
+import { Exchange } from "../../../src/core/net/exchange.ts";
 import type { GuardedResponse } from "../../../src/core/net/fetch.ts";
 import { PlugboardError } from "../../../src/core/types/errors.ts";
 import { ManualClock, settle } from "../../support/manual-clock.ts";
@@ -37,6 +40,24 @@ describe("a body", () => {
       response.end(bytes);
     });
     expect(await (await openFetch()(origin, { method: "GET" })).text()).toBe(TEXT);
+  });
+
+  it("is packed if every byte comes alone: an object for each of them would fill the memory", async () => {
+    const source = new Readable({ read: () => {} });
+    const exchange = new Exchange("x", {}, new ManualClock(), () => {});
+    const { text } = openBody(source, { host: "x", encoding: undefined, maxBytes: 1e6, exchange });
+    const read = text();
+    await settle();
+    const [first = "", ...rest] = TEXT;
+    source.push(Buffer.from(first));
+    // Whoever kept the chunks would have the last one many times.
+    const chunk = Buffer.alloc(1);
+    for (const each of rest) {
+      chunk.write(each);
+      source.push(chunk);
+    }
+    source.push(null);
+    expect(await read).toBe(TEXT);
   });
 
   it.each([

@@ -6,6 +6,7 @@ import { isAscii } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isJsonObject } from "../../../core/types/json.ts";
 import { jsonOfAnyDepth } from "../../../util/canonical-json.ts";
+import { HeldBytes } from "../../../util/held-bytes.ts";
 import { REFUSED_DEPTH } from "../../../util/json-depth.ts";
 import { type JsonMeasure, JsonMeter } from "../../../util/measure-json.ts";
 import type { Shares, Shortage } from "../../../util/shares.ts";
@@ -69,6 +70,9 @@ const SMALL = 4096;
 const LARGE = { bytes: 256 * 1024, values: 5000 };
 /** What a value costs, beside the bytes that it takes. */
 const BYTES_PER_VALUE = 160;
+/** A body may come in so many pieces before they are counted: a large one does. Each costs about what so many bytes do. */
+const FREE_PIECES = 1000;
+const BYTES_PER_PIECE = 1024;
 
 export class McpEntry {
   readonly #sessions: Sessions;
@@ -127,14 +131,21 @@ export class McpEntry {
       // Before it is read: what is refused must cost next to nothing, or it would be worth sending.
       const announced = Number(request.headers["content-length"]);
       const isCounted = announced > SMALL && announced <= this.#maxBodyBytes;
-      const wait = isCounted ? (sender.countBytes?.(announced) ?? 0) : 0;
-      if (wait > 0) return refuseBody(request, reply, tooManyBytes(wait));
+      const count = (bytes: number): BodyFault | undefined => {
+        const wait = sender.countBytes?.(bytes) ?? 0;
+        return wait > 0 ? tooManyBytes(wait) : undefined;
+      };
+      const beforehand = isCounted ? count(announced) : undefined;
+      if (beforehand !== undefined) return refuseBody(request, reply, beforehand);
       const tooLarge = (): BodyFault => tooLargeFor(this.#maxBodyBytes, this.#limits);
       const meter = new JsonMeter(this.#most);
-      const read = await readBody(request, this.#maxBodyBytes, { hold, tooLarge, meter });
+      const countPieces = (pieces: number): BodyFault | undefined =>
+        count(pieces * BYTES_PER_PIECE);
+      const options = { hold, tooLarge, meter, countPieces };
+      const read = await readBody(request, this.#maxBodyBytes, options);
       if (read === undefined) return;
       if (read.kind === "fault") return refuseBody(request, reply, read);
-      const fault = this.#faultOf(read.bytes, meter, sender, isCounted);
+      const fault = this.#faultOf(read.bytes, meter, isCounted, count);
       if (fault !== undefined) return refuseBody(request, reply, fault);
       const { forwarded } = sender;
       if (forwarded !== undefined && forwarded.body !== bodyHash(read.chunks)) {
@@ -160,15 +171,13 @@ export class McpEntry {
   #faultOf(
     bytes: number,
     { values, depth }: JsonMeasure,
-    sender: Sender,
     isCounted: boolean,
+    count: (bytes: number) => BodyFault | undefined,
   ): BodyFault | undefined {
     if (bytes <= SMALL) return undefined;
     if (depth > this.#most.depth) return TOO_DEEP;
     if (values > this.#most.values) return tooManyValues(this.#most.values, this.#limits);
-    const uncounted = isCounted ? 0 : bytes;
-    const wait = sender.countBytes?.(uncounted + values * BYTES_PER_VALUE) ?? 0;
-    return wait > 0 ? tooManyBytes(wait) : undefined;
+    return count((isCounted ? 0 : bytes) + values * BYTES_PER_VALUE);
   }
 
   /** Not async: a call passes here, and would wait for one more promise. */
@@ -633,7 +642,7 @@ function tooManyBytes(wait: number): BodyFault {
   const seconds = Math.ceil(wait / 1000);
   const message =
     "this caller has sent more in a minute than gateway.limits.bytesPerMinute allows " +
-    `(a value counts as ${BYTES_PER_VALUE} bytes more); try again in ${seconds} s`;
+    `(a value counts as ${BYTES_PER_VALUE} bytes more, each of more than ${FREE_PIECES} pieces as ${BYTES_PER_PIECE}); try again in ${seconds} s`;
   return bodyFault(429, message, { "Retry-After": String(seconds) });
 }
 
@@ -657,39 +666,47 @@ interface ReadBodyOptions {
   tooLarge: () => BodyFault;
   /** Measures what is not small, while it comes in. */
   meter: JsonMeter;
+  /** Is told of the pieces of a body that comes in very many. */
+  countPieces: (pieces: number) => BodyFault | undefined;
 }
 
 /** The body of a request, bounded. Undefined if the client went away. */
 function readBody(
   request: IncomingMessage,
   maxBytes: number,
-  { hold, tooLarge, meter }: ReadBodyOptions,
+  { hold, tooLarge, meter, countPieces }: ReadBodyOptions,
 ): Promise<ReadBody | BodyFault | undefined> {
   const announced = Number(request.headers["content-length"]);
   if (announced > maxBytes) return Promise.resolve(tooLarge());
   return new Promise((resolve) => {
-    let chunks: Buffer[] = [];
+    const held = new HeldBytes();
+    /** Not measured yet, as long as the body is small. */
+    let small: Buffer[] = [];
     let bytes = 0;
+    let pieces = 0;
     const take = (chunk: Buffer): BodyFault | undefined => {
-      const isFirstMeasured = bytes <= SMALL;
       bytes += chunk.length;
+      pieces += 1;
       if (bytes > maxBytes) return tooLarge();
-      if (!meter.isBeyond) chunks.push(chunk);
-      if (bytes <= SMALL) return undefined;
-      for (const each of isFirstMeasured ? chunks : [chunk]) if (!meter.isBeyond) meter.push(each);
+      const wait = pieces % FREE_PIECES === 0 ? countPieces(FREE_PIECES) : undefined;
+      if (wait !== undefined) return wait;
+      if (!meter.isBeyond) held.push(chunk);
+      if (bytes <= SMALL) return void small.push(chunk);
+      for (const each of [...small, chunk]) if (!meter.isBeyond) meter.push(each);
+      small = [];
       if (!meter.isBeyond) return hold(chunk.length);
-      chunks = [];
+      held.drop();
       return undefined;
     };
     request.on("data", (chunk: Buffer) => {
       const refused = take(chunk);
       if (refused === undefined) return;
-      chunks = [];
+      held.drop();
       request.pause();
       request.removeAllListeners("data");
       resolve(refused);
     });
-    request.on("end", () => resolve({ kind: "read", chunks, bytes }));
+    request.on("end", () => resolve({ kind: "read", chunks: held.takePieces(), bytes }));
     request.on("error", () => resolve(undefined));
     request.on("close", () => resolve(undefined));
   });

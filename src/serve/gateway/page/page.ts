@@ -10,6 +10,7 @@ import { pipeline } from "node:stream/promises";
 import { type ErrorCode, PlugboardError, toPlugboardError } from "../../../core/types/errors.ts";
 import { isJsonObject, type JsonObject, tryParseJson } from "../../../core/types/json.ts";
 import { ownerName, ownerState } from "../../../core/state/process-owner.ts";
+import { HeldBytes } from "../../../util/held-bytes.ts";
 import { makeDirectory } from "../../../util/make-directory.ts";
 import { measureJson } from "../../../util/measure-json.ts";
 import { byteSize, oneLine, percentDecoded } from "../../../util/text.ts";
@@ -423,18 +424,16 @@ function chunksOf(request: IncomingMessage): AsyncIterable<Buffer> {
 
 /** Undefined if it is larger than that, or takes longer to read than it should. Empty if the page has gone. */
 async function bodyOf(request: IncomingMessage, most: number): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = [];
-  let size = 0;
+  const held = new HeldBytes();
   try {
     for await (const chunk of chunksOf(request)) {
-      size += chunk.length;
-      if (size > most) return undefined;
-      chunks.push(chunk);
+      held.push(chunk);
+      if (held.length > most) return undefined;
     }
   } catch {
     return Buffer.alloc(0);
   }
-  const bytes = Buffer.concat(chunks);
+  const bytes = held.takeBytes();
   const { values, depth } = measureJson(bytes, MOST_JSON);
   return values > MOST_JSON.values || depth > MOST_JSON.depth ? undefined : bytes;
 }

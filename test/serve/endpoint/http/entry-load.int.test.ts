@@ -1,7 +1,9 @@
 // Many sessions, readers that do not read, bytes that are not HTTP: none of it costs the others anything.
 
+import { EventEmitter } from "node:events";
 import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
+import { deferred } from "../../../../src/util/deferred.ts";
 import { closeBoards, fixture, open } from "../../../support/boards.ts";
 import { closeServed, INITIALIZE, legacy, post, serve } from "../harness.ts";
 
@@ -59,6 +61,34 @@ describe("a client that does not read", () => {
     expect(endpoint).toBeDefined();
     expect((await post(url, legacy("ping"), session)).status).toBe(200);
     socket.destroy();
+  });
+});
+
+describe("a body of which every byte comes alone", () => {
+  it("is packed: an object for each of sixteen million bytes would fill the memory", async () => {
+    const board = await open({});
+    const { server } = await serve(board);
+    const headers = { "content-type": "application/json", accept: "application/json" };
+    const request = Object.assign(new EventEmitter(), { method: "POST", headers });
+    const answer = deferred<string>();
+    const reply = Object.assign(new EventEmitter(), {
+      writeHead: () => reply,
+      end: answer.resolve,
+    });
+    server.emit("request", request, reply);
+    const [first = "", ...rest] = JSON.stringify({
+      ...legacy("ping"),
+      params: { text: "x".repeat(20_000) },
+    });
+    request.emit("data", Buffer.from(first));
+    // Whoever kept the chunks would have the last one many times.
+    const chunk = Buffer.alloc(1);
+    for (const each of rest) {
+      chunk.write(each);
+      request.emit("data", chunk);
+    }
+    request.emit("end");
+    expect(JSON.parse(await answer.promise)).toMatchObject({ result: {} });
   });
 });
 

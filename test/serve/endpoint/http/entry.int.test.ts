@@ -269,6 +269,19 @@ describe("a request that is wrong", () => {
     expect(answer).toMatch(/^HTTP\/1.1 429 .*Retry-After: 5.*gateway\.limits\.bytesPerMinute/s);
   });
 
+  it("is refused while it is read if it comes in more pieces than its caller may send bytes", async () => {
+    const counted: number[] = [];
+    const countBytes = (bytes: number): number => (counted.push(bytes) < 3 ? 0 : 5000);
+    const { url } = await serve(await open({}), { countBytes });
+    const socket = connect(Number(url.port), url.hostname).on("error", () => {});
+    const head = "POST /mcp HTTP/1.1\r\nHost: x\r\nContent-Type: application/json";
+    // The body never ends.
+    socket.write(`${head}\r\nTransfer-Encoding: chunked\r\n\r\n${"1\r\n \r\n".repeat(10_000)}`);
+    const answer = await textOf(socket);
+    expect(answer).toMatch(/^HTTP\/1.1 429 .*Retry-After: 5.*gateway\.limits\.bytesPerMinute/s);
+    expect(counted).toEqual([1_024_000, 1_024_000, 1_024_000]);
+  });
+
   it("may be a text of 15 MB", async () => {
     const board = await open({ echo: fixture("echo") });
     const { url } = await serve(board, { maxBodyBytes: 16 * 1024 * 1024 });
