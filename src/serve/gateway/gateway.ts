@@ -42,6 +42,8 @@ const KEEP_ALIVE_MS = 75_000;
 const LOOK_MS = 1000;
 /** How long a client may take to read an answer that is complete. */
 const READ_MS = 300_000;
+/** Bytes of answers that have waited for a second: of one caller, and of all of them. */
+const MOST_UNREAD = { each: 64 * 1024 * 1024, all: 256 * 1024 * 1024 };
 
 const NOTHING_HERE =
   "nothing is here; people use /ui/, MCP clients /mcp, or /agents/<id>/mcp for another agent";
@@ -164,6 +166,8 @@ interface OpenRequest extends Listed {
   isStream: boolean;
   /** When the answer was complete, as far as that has been noticed. */
   completeAt: number | undefined;
+  /** Bytes that waited to be read when that was last looked at. */
+  unread: number;
 }
 
 export class Gateway {
@@ -292,9 +296,34 @@ export class Gateway {
   #lookLater(): void {
     this.#looker = this.#options.clock.later(LOOK_MS, () => {
       for (const request of this.#open) if (this.#isOver(request)) request.reply.destroy();
+      this.#cutUnread();
       this.#connections.sweep(this.#options.clock.monotonic());
       this.#lookLater();
     });
+  }
+
+  /** Answers that nobody reads must not fill the memory: of a caller who has too many, the least read ones are cut off. */
+  #cutUnread(): void {
+    const byCaller = new Map<string, { reply: ServerResponse; waited: number }[]>();
+    for (const request of this.#open) {
+      const { reply, admitted, unread: before } = request;
+      request.unread = reply.writableLength;
+      const waited = Math.min(before, request.unread);
+      if (waited === 0) continue;
+      const own = byCaller.get(admitted.caller.id) ?? [];
+      own.push({ reply, waited });
+      byCaller.set(admitted.caller.id, own);
+    }
+    const most = Math.min(MOST_UNREAD.each, MOST_UNREAD.all / byCaller.size);
+    for (const own of byCaller.values()) {
+      let unread = own.reduce((sum, { waited }) => sum + waited, 0);
+      // One alone may be as large as a server's answer may be.
+      for (const { reply, waited } of own.toSorted((a, b) => b.waited - a.waited).slice(0, -1)) {
+        if (unread <= most) break;
+        unread -= waited;
+        reply.destroy();
+      }
+    }
   }
 
   /** A token is checked when a request comes in, and a stream may stay open for days after that. */
@@ -333,7 +362,14 @@ export class Gateway {
     }
     const isStream =
       request.method === "GET" || request.headers["mcp-method"] === "subscriptions/listen";
-    const open: OpenRequest = { reply, admitted, isStream, completeAt: undefined, at: 0 };
+    const open: OpenRequest = {
+      reply,
+      admitted,
+      isStream,
+      completeAt: undefined,
+      unread: 0,
+      at: 0,
+    };
     this.#open.add(open);
     reply.once("close", () => this.#open.remove(open));
     return true;

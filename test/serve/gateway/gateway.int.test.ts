@@ -206,41 +206,71 @@ it("a stream that was asked for behind another one takes no place once its conne
   await expect.poll(async () => (await open()).status).toBe(200);
 });
 
-it("an answer that nobody reads is given up", async () => {
-  let skew = 0;
-  let looks = 0;
-  const gatewayClock: Clock = {
-    ...systemClock,
-    monotonic: () => systemClock.monotonic() + skew,
-    later: (ms, task) => {
-      looks += 1;
-      return systemClock.later(ms / 10, task);
-    },
-  };
-  const looked = (times: number): Promise<void> => {
-    const before = looks;
-    return eventually(() => looks >= before + times);
-  };
-  const { url } = await openGateway({ servers: { echo: fixture("echo") } }, { gatewayClock });
-  const bytes = 30_000_000;
-  const body = JSON.stringify(
-    legacy("tools/call", { name: "mcp__echo__big", arguments: { bytes } }),
-  );
-  const socket = connect(Number(url.port), url.hostname);
-  const head = `POST /mcp HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`;
-  socket.write(`${head}\r\n\r\n${body}`);
-  const [first] = (await once(socket, "data")) as [Buffer];
-  socket.pause();
-  // The first look notices that the answer is complete, a later one that it still is not read.
-  await looked(2);
-  skew = 400_000;
-  await looked(2);
-  let got = first.length;
-  socket.on("data", (chunk: Buffer) => (got += chunk.length));
-  socket.on("error", () => {}).resume();
-  await once(socket, "close");
-  expect(got).toBeGreaterThan(1000);
-  expect(got).toBeLessThan(bytes);
+describe("answers that nobody reads", () => {
+  const BYTES = 30_000_000;
+  const BIG = legacy("tools/call", { name: "mcp__echo__big", arguments: { bytes: BYTES } });
+
+  /** A clock with which the gateway looks ten times a second at what is open. */
+  function fast() {
+    let skew = 0;
+    let looks = 0;
+    const gatewayClock: Clock = {
+      ...systemClock,
+      monotonic: () => systemClock.monotonic() + skew,
+      later: (ms, task) => {
+        looks += 1;
+        return systemClock.later(ms / 10, task);
+      },
+    };
+    const looked = (times: number): Promise<void> => {
+      const before = looks;
+      return eventually(() => looks >= before + times);
+    };
+    return { gatewayClock, looked, skip: (ms: number) => void (skew += ms) };
+  }
+
+  /** Asks for a large answer and reads no more than its beginning. Returns what reads the rest, and how much all of it is. */
+  async function askFor(url: URL, caller: string): Promise<() => Promise<number>> {
+    const body = JSON.stringify(BIG);
+    const socket = connect(Number(url.port), url.hostname).on("error", () => {});
+    onTestFinished(() => void socket.destroy());
+    const head = `POST /mcp HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Caller: ${caller}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`;
+    socket.write(`${head}\r\n\r\n${body}`);
+    const [first] = (await once(socket, "data")) as [Buffer];
+    socket.pause();
+    return async () => {
+      let got = first.length;
+      socket.on("data", (chunk: Buffer) => (got += chunk.length)).resume();
+      await once(socket, "close");
+      return got;
+    };
+  }
+
+  it("are given up after a while", async () => {
+    const { gatewayClock, looked, skip } = fast();
+    const { url } = await openGateway({ servers: { echo: fixture("echo") } }, { gatewayClock });
+    const read = await askFor(url, "slow");
+    // The first look notices that the answer is complete, a later one that it still is not read.
+    await looked(2);
+    skip(400_000);
+    await looked(2);
+    const got = await read();
+    expect(got).toBeGreaterThan(1000);
+    expect(got).toBeLessThan(BYTES);
+  });
+
+  it("are given up at once where one caller has too many, and those of others are not", async () => {
+    const { gatewayClock, looked } = fast();
+    const { url } = await openGateway({ servers: { echo: fixture("echo") } }, { gatewayClock });
+    const reads = [await askFor(url, "other")];
+    for (let count = 0; count < 3; count += 1) reads.push(await askFor(url, "greedy"));
+    await looked(4);
+    const got = await Promise.all(reads.map((read) => read()));
+    const whole = got.map((bytes) => bytes > BYTES);
+    expect(whole[0]).toBe(true);
+    // 90 MB are more than 64 MiB, and 60 MB are not.
+    expect(whole.slice(1).filter((isWhole) => isWhole)).toHaveLength(2);
+  });
 });
 
 it("whoever sends what is not HTTP cannot keep the connection by never hanging up", async () => {
