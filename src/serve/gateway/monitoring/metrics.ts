@@ -1,6 +1,7 @@
 // `/metrics`: the tallies as Prometheus reads them. prom-client is loaded when somebody asks for the first time, and the
 // numbers are handed to it then: its own counters cost more than a call should pay for being counted.
 
+import { createRequire } from "node:module";
 import type { Registry } from "prom-client";
 import type { ServerStateKind } from "../../../core/types/server-state.ts";
 import type { StateHealth } from "../../../core/types/shared-state.ts";
@@ -57,10 +58,18 @@ type Described = [
   read: () => Iterable<[labels: Record<string, string>, value: number]>,
 ];
 
+type PromClient = typeof import("prom-client");
+
+/** Not with `import`: a module that could not be read once, because too many files were open, fails for ever after. */
+function loadPromClient(): PromClient {
+  return createRequire(import.meta.url)("prom-client") as PromClient;
+}
+
 export class Metrics {
   readonly #tally: Tally;
   readonly #numbers: () => GatewayNumbers;
-  #registry: Promise<Registry> | undefined;
+  readonly #load: () => PromClient;
+  #registry: Registry | undefined;
   /** As of the last time that somebody asked. */
   #current: GatewayNumbers | undefined;
   /** What the one who asks may see. */
@@ -68,15 +77,16 @@ export class Metrics {
   /** One after another: the registry collects for one of them at a time. */
   #collecting: Promise<unknown> = Promise.resolve();
 
-  constructor(tally: Tally, numbers: () => GatewayNumbers) {
+  /** `load` is for tests. */
+  constructor(tally: Tally, numbers: () => GatewayNumbers, load = loadPromClient) {
     this.#tally = tally;
     this.#numbers = numbers;
+    this.#load = load;
   }
 
   /** Without a view: everything. */
   async text(view?: MetricsView): Promise<{ type: string; text: string }> {
-    this.#registry ??= this.#open();
-    const registry = await this.#registry;
+    const registry = (this.#registry ??= this.#open());
     const collecting = this.#collecting.then(async () => {
       this.#view = view;
       this.#current = this.#numbers();
@@ -100,16 +110,15 @@ export class Metrics {
     );
   }
 
-  async #open(): Promise<Registry> {
-    const client = await import("prom-client");
-    const { Counter, Gauge, Histogram } = client.default;
-    const registry = new client.default.Registry();
+  #open(): Registry {
+    const { collectDefaultMetrics, Counter, Gauge, Histogram, Registry: Opened } = this.#load();
+    const registry = new Opened();
     const registers = [registry];
     const ofTools = (): readonly ToolTally[] => this.#tools;
     const endings = (): readonly ServerTally[] => this.#servers;
     const numbers = (): GatewayNumbers => this.#current ?? this.#numbers();
     const statuses = (): GatewayNumbers["servers"] => this.#view?.servers() ?? numbers().servers;
-    client.default.collectDefaultMetrics({ register: registry });
+    collectDefaultMetrics({ register: registry });
 
     const counter = (...[name, help, labelNames, read]: Described): void => {
       const collect = (): void => {
