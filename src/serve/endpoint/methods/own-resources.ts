@@ -5,6 +5,7 @@
 import type { JsonObject } from "../../../core/types/json.ts";
 import { stateForOthers, stateToJson } from "../../../core/types/server-state.ts";
 import type { ServerStatus } from "../../../core/types/server-status.ts";
+import { oneLine } from "../../../util/text.ts";
 import type { EndpointBoard, EndpointOptions } from "../context.ts";
 import { type Answer, invalidParams } from "../message.ts";
 
@@ -37,7 +38,7 @@ export async function readOwnResource(
   const asked = CONTEXT.exec(uri);
   if (asked === null) {
     return invalidParams(
-      `${uri} is not known; there are ${STATUS}, plugboard://context and plugboard://context?maxBytes=<number>`,
+      `${oneLine(uri, 500)} is not known; there are ${STATUS}, plugboard://context and plugboard://context?maxBytes=<number>`,
     );
   }
   const maxBytes = asked[1] === undefined ? undefined : Number(asked[1]);

@@ -74,6 +74,9 @@ describe.each(ERAS)("a %s client", (_, connect) => {
     await expect(client.readResource({ uri: "plugboard://context?max=1" })).rejects.toThrow(
       /plugboard:\/\/context\?maxBytes=<number>/,
     );
+    // An error does not send a client's megabyte back to it.
+    const long = `plugboard://status?${"x".repeat(100_000)}`;
+    await expect(client.readResource({ uri: long })).rejects.toThrow(/^.{1,1000}$/s);
   });
 
   it("reads each of two resources that have the same URI", async () => {
