@@ -641,6 +641,11 @@ const CARRIAGE_RETURN = 0x0d;
 /** Any other id of a session may be that of another one to a client that normalises text. */
 const PLAIN = /^[ -~]*$/;
 
+/** Some clients answer half a character with a mark in its place, and a number that is too exact for them with another one. */
+function isPlainRequestId(id: RpcId): boolean {
+  return typeof id === "string" ? PLAIN.test(id) : Number.isSafeInteger(id);
+}
+
 /** Go does not care about the case of letters, and Python's clients take `tool_call_id` as well. */
 function folded(name: string): string {
   return name.replaceAll("_", "").toUpperCase();
@@ -657,6 +662,11 @@ function isReadOtherwise(message: Message, parsed: unknown, bytes: Buffer): bool
   if (firstReturn !== -1 && firstReturn < bytes.length - 1) return true;
   const { kind } = message;
   const { method, params }: Partial<Request | Notification> = kind === "answer" ? {} : message;
+  // With the answer to one question, a client would answer another one too.
+  if (kind === "request" && !isPlainRequestId(message.id)) return true;
+  // Some take it for an answer, and show nothing of it.
+  if (method !== undefined && isJsonObject(parsed) && ("result" in parsed || "error" in parsed))
+    return true;
   if (method === CLIENT.session.update && kind !== "notification") return true;
   if (method === CLIENT.session.requestPermission && kind !== "request") return true;
   if (method !== undefined && (!isJsonObject(parsed) || parsed["jsonrpc"] !== "2.0")) return true;

@@ -53,6 +53,20 @@ const HOSTILE: [string, Says][] = [
       }),
   ],
   [
+    // A client that puts a mark in place of half a character answers the question of the id "\ufffd" too.
+    "a question whose id others write in another way",
+    (id) => line({ id: "\ud800", method: "_x/y", params: { sessionId: id } }),
+  ],
+  [
+    "a question whose id others round",
+    (id) => line({ id: 2 ** 53, method: "_x/y", params: { sessionId: id } }),
+  ],
+  [
+    "an update that others take for an answer",
+    (id) =>
+      line({ method: "session/update", params: { sessionId: id, update: BEGUN }, result: {} }),
+  ],
+  [
     "an update as a request",
     (id) => line({ id: 7, method: "session/update", params: { sessionId: id, update: SHOWN } }),
   ],
