@@ -184,7 +184,9 @@ const behind =
   ({ identifier, version }: ServerPackage): string =>
     version ? `${identifier}${mark}${version}` : identifier;
 
-const SEMVER = /^\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$/;
+/** To npm, whatever only looks like one is a tag: `1.2.3-a..b`, a number beyond 2^53, more than 256 characters. */
+const SEMVER =
+  /^(?=.{5,256}$)(?:0|[1-9]\d{0,14})(?:\.(?:0|[1-9]\d{0,14})){2}(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?$/;
 /**
  * PEP 440: semver has no `1.2`, `1.2rc1` or `2024.1.post1`, which are exact for Python. Each part is there once: where they
  * could be repeated, `rc` or `r` and `c`, a publisher's version would keep the pattern busy for ever.
@@ -197,7 +199,8 @@ const RUNNERS: ReadonlyMap<string, Runner> = new Map([
     "npm",
     {
       programs: ["npx"],
-      identifier: /^(?:@[\w.~][\w.~-]*\/)?[\w~][\w.~-]*$/,
+      // npm takes `evil.tgz` for a file of the directory that you work in.
+      identifier: /^(?!.*\.(?:tgz|tar|tar\.gz)$)(?:@[\w.~][\w.~-]*\/)?[\w~][\w.~-]*$/i,
       version: SEMVER,
       // It would ask whether to install the package, and nobody could answer.
       before: ["-y"],

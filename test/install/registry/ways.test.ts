@@ -396,6 +396,7 @@ describe("what a publisher wrote", () => {
   it.each<[what: string, parts: object, why: string]>([
     ["an option", { identifier: "--call=evil" }, "'--call=evil' is not the name of a package"],
     ["a path", { identifier: "../evil" }, "is not the name of a package"],
+    ["a file", { identifier: "evil.tgz" }, "'evil.tgz' is not the name of a package"],
     ["a repository", { identifier: "github:me/evil" }, "is not the name of a package"],
     ["a line break", { identifier: "pkg\nevil" }, "is not the name of a package"],
     ["a range", { version: "^1.0.0" }, "'^1.0.0' is not an exact version"],
@@ -403,6 +404,9 @@ describe("what a publisher wrote", () => {
     ["an alias", { version: "npm:evil" }, "is not an exact version"],
     ["a tag", { version: "beta" }, "'beta' is not an exact version"],
     ["a part of a version", { version: "1.2" }, "'1.2' is not an exact version"],
+    ["a tag that looks like a version", { version: "1.2.3-a..b" }, "is not an exact version"],
+    ["a tag of numbers", { version: "9007199254740993.0.0" }, "is not an exact version"],
+    ["a tag of many letters", { version: `1.2.3-${"a".repeat(256)}` }, "is not an exact version"],
     ["a repository as the version", { version: "git+https://evil" }, "is not an exact version"],
     [
       "a tag of Python",
