@@ -136,8 +136,9 @@ function readWords(
   };
 }
 
+/** What names another package stays: `files@npm:evil`. */
 function withoutVersion(named: string): string {
-  return named.replace(/(?<=.)@[^/]*$/, "").replace(/[=<>~!].*$/, "");
+  return named.replace(/(?<=.)@[^/:]*$/, "").replace(/[=<>~!].*$/, "");
 }
 
 /** Most options of a container have a value, so the image is the first word that follows none of them. */

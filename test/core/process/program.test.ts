@@ -22,6 +22,8 @@ it.each([
   ["dotnet run files.dll", "script files.dll"],
   ["python3 -u files.py", "script files.py"],
   // What comes behind a program is its own, and names no other.
+  ["npx files@npm:evil@1.0.0", "package files@npm:evil"],
+  ["npx files@file:evil", "package files@file:evil"],
   ["npx evil -p files", "package evil"],
   ["npx evil --package=files", "package evil"],
   ["uvx evil --from files", "package evil"],
