@@ -67,6 +67,20 @@ const FEWEST_DIGITS = 4;
 /** A day, as in a header with the version of an API. Files and logs are full of them. */
 const DAY = /^(?:19|20)\d\d(?:0\d|1[0-2])[0-3]\d/;
 
+const THOUSANDS = /.(?=(?:...)+$)/g;
+/** The last one is that of cards with fifteen digits. */
+const GROUPS = [
+  /.(?=.)/g,
+  /..(?=.)/g,
+  /...(?=.)/g,
+  /....(?=.)/g,
+  THOUSANDS,
+  /^....|(?<=^.{4})......(?=.)/g,
+];
+const BLANKS = [" ", "-", "\u00a0", "\u2009", "\u202f"];
+/** As languages write thousands. */
+const SEPARATORS = [",", ".", "_", "'", "\u2019"];
+
 function groupedDigits(text: string): string[] {
   if (!NUMBER.test(text)) return [];
   const digits = text.replaceAll(/[ -]/g, "");
@@ -74,21 +88,21 @@ function groupedDigits(text: string): string[] {
   // Counting, and the same few digits again and again, are in every table.
   if (new Set(digits).size < FEWEST_DIGITS || new Set(steps).size === 1 || DAY.test(digits))
     return [];
-  const groups = [/.(?=.)/g, /..(?=.)/g, /...(?=.)/g, /....(?=.)/g, /.(?=(?:...)+$)/g];
   return [
     digits,
-    ...groups.flatMap((each) => [" ", "-"].map((gap) => digits.replaceAll(each, `$&${gap}`))),
+    ...GROUPS.flatMap((each) => BLANKS.map((gap) => digits.replaceAll(each, `$&${gap}`))),
+    ...SEPARATORS.map((mark) => digits.replaceAll(THOUSANDS, `$&${mark}`)),
   ];
 }
 
 /** A secret that is longer is a key file, whose lines are found one by one. */
 const LONGEST_SPACED = 4096;
 
-/** Alone, and between colons or spaces as programs show bytes. */
+/** Alone, and between colons, spaces or hyphens as programs show bytes. */
 function hexForms(bytes: Buffer): string[] {
   const hex = bytes.toString("hex");
   const pairs = bytes.length > LONGEST_SPACED ? [] : (hex.match(/../g) ?? []);
-  const lower = [hex, ...(pairs.length === 0 ? [] : [pairs.join(":"), pairs.join(" ")])];
+  const lower = [hex, ...(pairs.length === 0 ? [] : [":", " ", "-"].map((gap) => pairs.join(gap)))];
   return lower.flatMap((each) => [each, each.toUpperCase()]);
 }
 

@@ -78,6 +78,7 @@ describe("a secret", () => {
     ["as hex", TOKEN, (secret) => Buffer.from(secret).toString("hex")],
     ["as upper-case hex", TOKEN, (secret) => Buffer.from(secret).toString("hex").toUpperCase()],
     ["as hex between colons", TOKEN, (secret) => all(secret, ":").slice(1)],
+    ["as hex between hyphens", TOKEN, (secret) => all(secret, "-").slice(1).toUpperCase()],
     [
       "as upper-case hex between colons",
       TOKEN,
@@ -106,6 +107,13 @@ describe("a secret", () => {
     ["in groups of four digits", "5217938046112358", () => "5217 9380 4611 2358"],
     ["in groups with hyphens", "5217938046112358", () => "5217-9380-4611-2358"],
     ["in groups from the end", "5217938046", () => "5 217 938 046"],
+    [
+      "in groups between blanks that hold it together",
+      "5217938046",
+      () => "5\u202f217\u202f938\u202f046",
+    ],
+    ["in groups of thousands", "5217938046", () => "5,217,938,046"],
+    ["in the groups of a card with fifteen digits", "521793804611235", () => "5217 938046 11235"],
     ["without its groups", "5217 9380 4611 2358", () => "5217938046112358"],
     ["with half a character", "broken\ud800secret", encodeLossy],
     ["from a file that ends with a newline", "hunter22\n", (secret) => secret.trim()],
