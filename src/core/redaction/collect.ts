@@ -1,6 +1,6 @@
 // Finds the secrets among the values that a server is started or reached with.
 
-import { isJsonObject, tryParseJson } from "../types/json.ts";
+import { tryParseJson } from "../types/json.ts";
 import { isRemote, type ServerTarget } from "../types/server-definition.ts";
 import type { Environment } from "../../util/environment.ts";
 import { credentialLikeness, isCredential, type Likeness } from "./credential-name.ts";
@@ -10,13 +10,19 @@ const TOKEN_LENGTH = 16;
 
 const SHORTEST_COOKIE = 6;
 
+/** An object, a list, or one of these once more in quotes. */
+export const BEGINS_AS_JSON = /^\s*(?:[{[]|"\s*[{[])/;
+/** Settings are not nested deeper. */
+const DEEPEST_JSON = 10;
+
 /** `${NAME}` or `${NAME:-fallback}`. `$${` is a literal `${`. */
 const VARIABLE = /(?<!\$)\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g;
 
 /** The whole value is a secret. One inside other text is known by itself, and not the text around it. */
 const IS_REFERENCE = /^(?:secret|op):\/\/|^\$\{(?:secret|op):\/\/[^}]*\}$/i;
 
-const SCHEME = /^(bearer|basic|token|apikey|api-key|key|bot|dpop|digest|negotiate)\s+(\S.*)$/i;
+export const SCHEME =
+  /^(bearer|basic|token|apikey|api-key|key|bot|dpop|digest|negotiate)\s+(\S.*)$/i;
 export const USER_INFO = /^[a-z][a-z0-9+.:-]*:\/\/([^/?#@:]*)(?::([^/?#]*))?@/i;
 /** `user:password@tcp(host)/db`. */
 export const GO_USER_INFO = /^([^\s:@/]+):([^\s]+)@(?:tcp|unix)\(/;
@@ -33,7 +39,7 @@ export interface Credential {
 }
 
 /** The headers whose values are no secrets. */
-const HARMLESS_HEADERS = new Set(["accept", "content-type", "user-agent"]);
+export const HARMLESS_HEADERS = new Set(["accept", "content-type", "user-agent"]);
 
 /**
  * The credentials in a target: values from `secret://`, values of a `${VAR}` that is named like a credential, and
@@ -63,8 +69,8 @@ export function collectSecrets(
     found.in("url").value(resolved.url, before?.url);
     for (const [name, value] of Object.entries(resolved.headers)) {
       found.in(`headers.${name}`, `${name}: `);
-      found.value(value, ownValue(before?.headers, name));
       found.configuredHeader(name, value);
+      found.value(value, ownValue(before?.headers, name));
     }
     const { clientSecret, privateKey } = resolved.oauth || {};
     found.in("oauth");
@@ -133,9 +139,15 @@ class Collection {
     const likeness = headerLikeness(name);
     if (/^(?:set-)?cookie$/i.test(name)) return this.#cookies(value);
     const [, scheme, credential] = SCHEME.exec(value) ?? [];
-    if (likeness === undefined) return;
-    if (scheme === undefined || credential === undefined) return this.#named(value, likeness);
-    this.#add(credential);
+    if (likeness === undefined || scheme === undefined || credential === undefined) {
+      return this.#named(value, likeness);
+    }
+    this.#ofScheme(scheme, credential);
+  }
+
+  /** What is behind `Bearer` or the like. Servers repeat it alone. */
+  #ofScheme(scheme: string, credential: string): void {
+    this.#add(credential, `${scheme} `);
     if (scheme.toLowerCase() === "basic") {
       this.#password(Buffer.from(credential, "base64").toString("utf8"));
     }
@@ -173,6 +185,11 @@ class Collection {
     this.#json(value);
     // In a connection string only the password is secret; the rest helps the reader of a log.
     if (this.#url(value) || this.#pairs(value) || !isCredential(value, likeness)) return;
+    const [, scheme = "", credential = ""] = SCHEME.exec(value) ?? [];
+    // A password may begin like this too.
+    if (likeness !== "password" && /^\S+$/.test(credential)) {
+      return this.#ofScheme(scheme, credential);
+    }
     this.#add(value);
     if (likeness === "maybe") this.#password(value);
   }
@@ -219,12 +236,18 @@ class Collection {
     if (colon !== -1) this.#add(pair.slice(colon + 1));
   }
 
-  /** Adds the credentials in a JSON object, such as a service account: its key may appear without the rest. */
+  /** Adds the credentials in JSON, such as a service account or headers: each may appear without the rest. */
   #json(value: string): void {
-    const parsed = value.trimStart().startsWith("{") ? tryParseJson(value) : undefined;
-    if (!isJsonObject(parsed)) return;
-    for (const [name, part] of Object.entries(parsed)) {
-      if (typeof part === "string" && isCredential(part, credentialLikeness(name))) this.#add(part);
+    if (BEGINS_AS_JSON.test(value)) this.#members(tryParseJson(value), undefined, 0);
+  }
+
+  /** `likeness` is that of the name under which the value stands. */
+  #members(value: unknown, likeness: Likeness, depth: number): void {
+    if (typeof value === "string") return this.#named(value, likeness);
+    if (typeof value !== "object" || value === null || depth >= DEEPEST_JSON) return;
+    for (const [name, part] of Object.entries(value)) {
+      const own = Array.isArray(value) ? likeness : credentialLikeness(name);
+      this.#members(part, own, depth + 1);
     }
   }
 

@@ -79,6 +79,7 @@ const FORMS: readonly RegExp[] = [
   /^SG\.[\w-]{16,}\.[\w-]{16,}$/,
   /^pypi-[\w-]{40,}$/,
   /-----BEGIN [A-Z ]*PRIVATE KEY-----/,
+  /^(?:bearer|basic) +(?=\S*\d)[\w.~+/=-]{16,}$/i,
 ];
 
 function hasCredentialForm(value: string): boolean {
@@ -99,6 +100,11 @@ function isSwitch(value: string): boolean {
   return /^(?:true|false|yes|no|on|off|null|none|undefined|enabled|disabled|required|optional)$/i.test(
     value,
   );
+}
+
+/** Long, of letters and digits that are no words. A header of any name may identify the caller. */
+export function looksRandom(value: string): boolean {
+  return /^(?=\S*\d)(?=\S*[A-Za-z])[\w.~+/=-]{16,}$/.test(value) && !isOrdinary(value);
 }
 
 /** A path, an address, or words: `eu-west-1`, `oauth2`, `client_credentials`. */

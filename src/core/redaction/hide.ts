@@ -4,11 +4,23 @@
 import type { ServerAuth, ServerConfig } from "../types/server-config.ts";
 import type { ServerTarget } from "../types/server-definition.ts";
 import type { Provenance } from "../types/server-offer.ts";
-import { certain, GO_USER_INFO, headerLikeness, USER_INFO } from "./collect.ts";
-import { credentialLikeness, isCredential, type Likeness } from "./credential-name.ts";
+import { tryParseJson } from "../types/json.ts";
+import {
+  BEGINS_AS_JSON,
+  certain,
+  GO_USER_INFO,
+  HARMLESS_HEADERS,
+  headerLikeness,
+  SCHEME,
+  USER_INFO,
+} from "./collect.ts";
+import { credentialLikeness, isCredential, type Likeness, looksRandom } from "./credential-name.ts";
 
 /** What stands in place of a credential, in every text that people or models read. */
 export const MARK = "[REDACTED]";
+
+/** A member of an object whose value is a text, in JSON that may have been cut off. */
+export const MEMBER = /"((?:[^"\\]|\\.){1,100})"(\s*:\s*)"((?:[^"\\]|\\.)*)("?)/g;
 
 /** The command line or the URL, or that the server is in the editor. References such as `${TOKEN}` stay. */
 export function describeTarget(target: ServerTarget): string {
@@ -67,7 +79,10 @@ function hidden(value: string, likeness: Likeness): string {
 /** The scheme before a credential stays, as in `Bearer [REDACTED]`. */
 function hideInHeader(value: string, name: string): string {
   const [, scheme = "", credential = value] = /^([A-Za-z-]+ +)(\S.*)$/s.exec(value) ?? [];
-  return `${scheme}${hidden(credential, headerLikeness(name))}`;
+  if (HARMLESS_HEADERS.has(name.toLowerCase())) return hideInValue(value);
+  const likeness = headerLikeness(name);
+  const isDoubtful = likeness === undefined && looksRandom(credential);
+  return `${scheme}${isDoubtful ? MARK : hidden(credential, likeness)}`;
 }
 
 function hideInAuth(auth: ServerAuth, hide: (value: string) => string): ServerAuth {
@@ -96,12 +111,35 @@ function hideInArgument(arg: string, previous: string | undefined): string {
 /** Hides the password and the parameters of an address, `Password=x` in a connection string, and a key as services form them. */
 export function hideInValue(text: string): string {
   if (isHidden(text, undefined)) return MARK;
+  const json = BEGINS_AS_JSON.test(text) ? tryParseJson(text) : undefined;
+  if (json !== undefined) return hideInJson(text, json);
   const [found, user = "", password] = USER_INFO.exec(text) ?? GO_USER_INFO.exec(text) ?? [];
   if (found !== undefined && password !== undefined && isHidden(password, "password")) {
     const at = found.indexOf(`${user}:${password}@`) + user.length + 1;
     return hideInPairs(`${text.slice(0, at)}${MARK}${text.slice(at + password.length)}`);
   }
   return hideInPairs(text);
+}
+
+/** As text, so that the rest stays as it is written. */
+function hideInJson(text: string, parsed: unknown): string {
+  if (typeof parsed === "string") {
+    const told = hideInValue(parsed);
+    return told === parsed ? text : JSON.stringify(told);
+  }
+  return text.replace(MEMBER, (whole, name: string, colon: string, quoted: string) => {
+    const value = String(tryParseJson(`"${quoted}"`));
+    const told = hideInMember(value, name);
+    return told === value ? whole : `"${name}"${colon}${JSON.stringify(told)}`;
+  });
+}
+
+/** The member may be a header, whose scheme stays. */
+function hideInMember(value: string, name: string): string {
+  const likeness = credentialLikeness(name);
+  const [, scheme = "", credential] = SCHEME.exec(value) ?? [];
+  const isHeader = credential !== undefined && likeness !== undefined && likeness !== "password";
+  return isHeader ? `${scheme} ${hidden(credential, likeness)}` : hidden(value, likeness);
 }
 
 function hideInPairs(text: string): string {

@@ -16,7 +16,22 @@ describe("how a server is started, without credentials", () => {
     [["--header", "Authorization: Bearer abc"], "--header Authorization: [REDACTED]"],
     [["host=db user=me password=pw"], "host=db user=me password=[REDACTED]"],
     [["Server=db;Password=pw;"], "Server=db;Password=[REDACTED];"],
+    [['{"a":{"apiKey":"abc"},"b":1}'], '{"a":{"apiKey":"[REDACTED]"},"b":1}'],
+    [
+      ['--headers={"Authorization": "Bearer abc"}'],
+      '--headers={"Authorization": "Bearer [REDACTED]"}',
+    ],
+    [['"{\\"token\\":\\"abc\\"}"'], '"{\\"token\\":\\"[REDACTED]\\"}"'],
+    [
+      ['{"db":"a://me:pw@db/x","of":"x?token=1"}'],
+      '{"db":"a://me:[REDACTED]@db/x","of":"x?token=1"}',
+    ],
+    [["[::1]:80?token=abc"], "[::1]:80?token=[REDACTED]"],
     // References are not the value.
+    [
+      ['{"Authorization":"Bearer ${T}","token":"${T}"}'],
+      '{"Authorization":"Bearer ${T}","token":"${T}"}',
+    ],
     [["--token", "${TOKEN}"], "--token ${TOKEN}"],
     [["postgres://me:${PW}@db/x"], "postgres://me:${PW}@db/x"],
     [["-e", "API_KEY=${KEY}"], "-e API_KEY=${KEY}"],
@@ -81,6 +96,29 @@ describe("a server as it is written, without credentials", () => {
           Authorization: "Bearer [REDACTED]",
           "X-Api-Key": "[REDACTED]",
           Accept: "text/plain",
+        },
+      },
+    ],
+    // A header of any name may identify the caller.
+    [
+      {
+        url: "https://a.example/",
+        headers: {
+          "X-Bypass": "a8f7c9d3e1b24f6a",
+          "X-Who": "Bearer a8f7c9d3e1b24f6a",
+          "X-Region": "eu-west-1-with-long-name",
+          "X-Version": "2022-06-28",
+          "User-Agent": "abcdefghij/1.2.3-a8f7c9d3",
+        },
+      },
+      {
+        url: "https://a.example/",
+        headers: {
+          "X-Bypass": "[REDACTED]",
+          "X-Who": "Bearer [REDACTED]",
+          "X-Region": "eu-west-1-with-long-name",
+          "X-Version": "2022-06-28",
+          "User-Agent": "abcdefghij/1.2.3-a8f7c9d3",
         },
       },
     ],
