@@ -1,6 +1,5 @@
 // The state that the gateway of this configuration uses, for commands: wherever they run, they see and change the same.
 
-import { readFileSync } from "node:fs";
 import { type ConfigSource, filesOf } from "../core/config/find.ts";
 import type { GatewayConfig } from "../core/config/gateway.ts";
 import { plugboardHome } from "../core/config/home.ts";
@@ -9,6 +8,8 @@ import type { SharedState } from "../core/types/shared-state.ts";
 import type { CliContext } from "./context.ts";
 import { findSource } from "./find-source.ts";
 import { LiveConfig } from "./live-config.ts";
+import { hasErrorCode } from "../util/error-code.ts";
+import { readRegularFileNow } from "../util/regular-file.ts";
 
 /** As a gateway, or as a command that looks at what gateways share. */
 export async function openGatewayState(
@@ -68,9 +69,10 @@ function mayShare(source: ConfigSource | undefined): boolean {
   if (source?.kind !== "file") return false;
   return filesOf(source).some(({ path }) => {
     try {
-      return /\bshared\b/.test(readFileSync(path, "utf8"));
-    } catch {
-      return false;
+      return /\bshared\b/.test(readRegularFileNow(path));
+    } catch (error) {
+      // What a shell gives as a file can be read once, and a pipe is refused by whoever reads the configuration.
+      return hasErrorCode(error, "ENOTREGULAR");
     }
   });
 }

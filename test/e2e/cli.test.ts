@@ -320,6 +320,25 @@ describe("the plugboard command", () => {
   });
 });
 
+describe.skipIf(process.platform === "win32")("a command that needs the state alone", () => {
+  it.each(["pins", "approvals", "tokens", "audit"])(
+    "%s refuses a pipe in place of the configuration",
+    async (name) => {
+      execFileSync("mkfifo", [`${scratch.directory}/servers.json`]);
+      const program = plugboard(name);
+      expect(await program.ended).toBe(2);
+      expect(program.stderr).toContain("is not a file; expected a configuration file");
+    },
+  );
+
+  it("reads a configuration that a shell gives it", async () => {
+    const program = shell(
+      `echo '{ "mcpServers": {}, "audit": { "file": "shared.jsonl" } }' | "$NODE" "$BIN" --config /dev/stdin pins`,
+    );
+    expect(await program.ended).toBe(0);
+  });
+});
+
 /** The shell has opened it once, and the command once more to read it. */
 function timesOpen(pid: number, path: string): number {
   return readdirSync(`/proc/${pid}/fd`).filter((fd) => {
