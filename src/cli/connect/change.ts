@@ -193,6 +193,7 @@ export async function makeChange(
   if (outcome.kind === "same") return;
   if (outcome.kind === "removal") {
     screen.note(`${visible(file.file)} was made for this, and would be removed`);
+    for (const line of linkNotes(change)) screen.note(line);
     await requireYes("Remove it?", { yes, what: "remove it" }, context);
     return writeChange(change);
   }

@@ -253,6 +253,17 @@ describe("plugboard connect", () => {
     expect(stderr).toContain(`is behind a link: the file is ${at("dotfiles/mcp.json")}`);
   });
 
+  it("says which link it follows to remove what it has made", async () => {
+    mkdirSync(at("dotfiles"));
+    symlinkSync("dotfiles", at(".cursor"));
+    await scratch.run(["connect", "cursor", "--yes"]);
+    const { code, stderr } = await scratch.run(["connect", "cursor", "--undo", "--yes"]);
+    expect(code).toBe(0);
+    expect(stderr).toContain("was made for this, and would be removed");
+    expect(stderr).toContain(`is behind a link: the file is ${at("dotfiles/mcp.json")}`);
+    expect(existsSync(at("dotfiles/mcp.json"))).toBe(false);
+  });
+
   it.each(["--yes", undefined])("makes nothing behind a link to nowhere (%s)", async (yes) => {
     symlinkSync("none/cursor", at(".cursor"));
     const { code, stderr } = await scratch.run(["connect", "cursor", ...(yes ? [yes] : [])]);
