@@ -55,6 +55,15 @@ const CODE = [
   "OPENSSL_CONF",
   "DOCKER_CONFIG",
   "CONTAINERS_CONF",
+  "TAR_OPTIONS",
+  "ZIPOPT",
+  "RIPGREP_CONFIG_PATH",
+  "RSYNC_CONNECT_PROG",
+  "FZF_DEFAULT_COMMAND",
+  "AWKPATH",
+  "TCL_LIBRARY",
+  "MAGICK_HOME",
+  "ELECTRON_OVERRIDE_DIST_PATH",
   "npm_config_call",
   "npm_config_package",
   "npm_config_cache",
@@ -288,6 +297,7 @@ it.each([
   ["java_home", "${workspaceFolder}/jdk"],
   ["PUPPETEER_EXECUTABLE_PATH", "./chrome"],
   ["ANDROID_HOME", "/proc/self/cwd/sdk"],
+  ["PLAYWRIGHT_MCP_EXECUTABLE_PATH", "./chrome"],
 ])(
   "programs of a project, and settings that name some, may not be set by others, as %s is: %j",
   (name, value) => {
