@@ -3,7 +3,12 @@
 import { tryParseJson } from "../types/json.ts";
 import { isRemote, type ServerTarget } from "../types/server-definition.ts";
 import type { Environment } from "../../util/environment.ts";
-import { credentialLikeness, isCredential, type Likeness } from "./credential-name.ts";
+import {
+  credentialLikeness,
+  isCredential,
+  type Likeness,
+  memberLikeness,
+} from "./credential-name.ts";
 
 /** A user name in a URL without a password is a token if it is at least this long. */
 const TOKEN_LENGTH = 16;
@@ -238,16 +243,15 @@ class Collection {
 
   /** Adds the credentials in JSON, such as a service account or headers: each may appear without the rest. */
   #json(value: string): void {
-    if (BEGINS_AS_JSON.test(value)) this.#members(tryParseJson(value), undefined, 0);
+    if (BEGINS_AS_JSON.test(value)) this.#member("", tryParseJson(value));
   }
 
-  /** `likeness` is that of the name under which the value stands. */
-  #members(value: unknown, likeness: Likeness, depth: number): void {
-    if (typeof value === "string") return this.#named(value, likeness);
+  #member(name: string, value: unknown, isInList = false, depth = 0): void {
+    if (typeof value === "string") return this.#named(value, memberLikeness(name, value, isInList));
     if (typeof value !== "object" || value === null || depth >= DEEPEST_JSON) return;
-    for (const [name, part] of Object.entries(value)) {
-      const own = Array.isArray(value) ? likeness : credentialLikeness(name);
-      this.#members(part, own, depth + 1);
+    const isList = Array.isArray(value);
+    for (const [key, part] of Object.entries(value)) {
+      this.#member(isList ? name : key, part, isList, depth + 1);
     }
   }
 

@@ -107,6 +107,13 @@ export function looksRandom(value: string): boolean {
   return /^(?=\S*\d)(?=\S*[A-Za-z])[\w.~+/=-]{16,}$/.test(value) && !isOrdinary(value);
 }
 
+/** For a member of JSON. Many other things are under names such as `key` there, and lists have names of their own. */
+export function memberLikeness(name: string, value: string, isInList = false): Likeness {
+  const likeness = credentialLikeness(name);
+  const isDoubtful = isInList || likeness === "maybe";
+  return isDoubtful && !looksRandom(value) ? undefined : likeness;
+}
+
 /** A path, an address, or words: `eu-west-1`, `oauth2`, `client_credentials`. */
 function isOrdinary(value: string): boolean {
   return (

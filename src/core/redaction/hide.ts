@@ -14,7 +14,13 @@ import {
   SCHEME,
   USER_INFO,
 } from "./collect.ts";
-import { credentialLikeness, isCredential, type Likeness, looksRandom } from "./credential-name.ts";
+import {
+  credentialLikeness,
+  isCredential,
+  type Likeness,
+  looksRandom,
+  memberLikeness,
+} from "./credential-name.ts";
 
 /** What stands in place of a credential, in every text that people or models read. */
 export const MARK = "[REDACTED]";
@@ -136,7 +142,7 @@ function hideInJson(text: string, parsed: unknown): string {
 
 /** The member may be a header, whose scheme stays. */
 function hideInMember(value: string, name: string): string {
-  const likeness = credentialLikeness(name);
+  const likeness = memberLikeness(name, value);
   const [, scheme = "", credential] = SCHEME.exec(value) ?? [];
   const isHeader = credential !== undefined && likeness !== undefined && likeness !== "password";
   return isHeader ? `${scheme} ${hidden(credential, likeness)}` : hidden(value, likeness);

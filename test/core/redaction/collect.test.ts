@@ -104,13 +104,19 @@ describe("environment variables", () => {
       ["abcdef123"],
     ],
     ["MCP_HEADERS", '{"Authorization":"Bearer abcdef123","X-Version":"2022-06-28"}', ["abcdef123"]],
-    ["MCP_HEADERS", '[{"token":["abcdef123"]}]', ["abcdef123"]],
+    ["MCP_HEADERS", '[{"token":["abcdefghijk12345"]}]', ["abcdefghijk12345"]],
     [
       "SETTINGS",
       '"{\\"apiKey\\":\\"abcdef123\\",\\"db\\":\\"a://me:hunter22@db/x\\"}"',
       ["abcdef123", "hunter22"],
     ],
     ["SETTINGS", '{"key":"eu-west-1","token":true}', []],
+    [
+      "SETTINGS",
+      '{"columns":[{"key":"FirstName"},{"key":"Last Name"}],"tokens":["Ethereum","USDCoin"]}',
+      [],
+    ],
+    ["SETTINGS", '{"key":"abcdefghijk12345"}', ["abcdefghijk12345"]],
     ["SETTINGS", "[".repeat(50_000), []],
     ["SETTINGS", `${"[".repeat(5000)}"abcdef123"${"]".repeat(5000)}`, []],
     // Clients are given the whole header in a variable.
