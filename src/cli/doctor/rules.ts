@@ -1,8 +1,10 @@
-// Rules and settings that match nothing, rules that leave a server without tools, and tools that wait for your approval.
+// Rules and settings that match nothing, rules that leave a server without tools, tools that wait for your approval, and
+// doubles: what is to be said about servers together.
 
 import { lostReason, lostRemedy, PinReview } from "../../core/board/pins.ts";
 import { isPrecaution } from "../../core/board/rules.ts";
 import type { AgentConfig } from "../../core/types/agent-config.ts";
+import { diagnosticText } from "../../core/types/diagnostic.ts";
 import type { UnmatchedRule } from "../../core/types/guard-settings.ts";
 import type { ServerStatus } from "../../core/types/server-status.ts";
 import { oneLine, plural, shellWord } from "../../util/text.ts";
@@ -14,7 +16,7 @@ import { withSharedState } from "../shared-state.ts";
 import type { CheckGroup, Finding } from "./finding.ts";
 
 export const rulesGroup: CheckGroup = {
-  title: "Rules and pins",
+  title: "Rules, pins and doubles",
   concernsServer: true,
   async run(context) {
     const opened = await context.board();
@@ -40,7 +42,7 @@ async function findOn({ board, agent }: OpenedBoard, context: DoctorContext): Pr
     ...board
       .status()
       .filter(({ name }) => isAsked([name]))
-      .flatMap((status) => hiddenFindings(status, agent)),
+      .flatMap((status) => [...hiddenFindings(status, agent), ...doubleFindings(status)]),
     ...(await pinFindings(context, isAsked)),
   ];
   const hasRules = (agent.guard?.rules ?? []).length > 0;
@@ -87,6 +89,19 @@ function hiddenFindings(
       remedy: `${isDoubted ? 'set "trusted": true if you believe what the server says about its tools, ' : ""}allow what you need in "tools" of the configuration, or turn the server off: plugboard disable ${shellWord(name)}`,
     },
   ];
+}
+
+/** A server cannot be seen to copy another one when it is looked at alone. */
+function doubleFindings({ name, diagnostics }: ServerStatus): Finding[] {
+  return diagnostics
+    .filter(({ kind }) => kind === "double")
+    .map((each) => ({
+      level: "warning",
+      check: "double",
+      subject: name,
+      message: `${visible(name)}: ${diagnosticText(each)}`,
+      remedy: `until you know why, turn it off: plugboard disable ${shellWord(name)}`,
+    }));
 }
 
 async function pinFindings(

@@ -72,4 +72,27 @@ describe("plugboard doctor, with servers", () => {
       }),
     ]);
   });
+
+  it("names a server whose tools copy another server's, also if it is asked about that one alone", async () => {
+    scratch.servers({ echo: fixture("echo"), slow: fixture("slow-start", "--ms=0") });
+    const double = {
+      group: "Rules, pins and doubles",
+      level: "warning",
+      check: "double",
+      subject: "slow",
+      message: expect.stringContaining("slow: echo: a double of echo/echo"),
+      remedy: "until you know why, turn it off: plugboard disable slow",
+    };
+    for (const [servers, expected] of [
+      [[], [double]],
+      [["slow"], [double]],
+      [["echo"], []],
+    ] as const) {
+      const { stdout } = await scratch.run(["doctor", ...servers, "--json"]);
+      const { findings } = JSON.parse(stdout) as { findings: Shown[] };
+      expect(findings.filter(({ check }) => check === "double")).toEqual(
+        expected.map((each) => expect.objectContaining(each)),
+      );
+    }
+  });
 });

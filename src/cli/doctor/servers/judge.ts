@@ -372,7 +372,7 @@ function ofDiagnostics({ definition, status }: Examined): Finding[] {
       remedy: `correct the entry, or take it out; for what the server has: plugboard resources --server ${word}`,
     });
   }
-  // Rules and pins have a group of their own, and the transport has been told.
+  // Rules, pins and doubles have a group of their own, and the transport has been told.
   const other = of(undefined);
   if (other.length > 0) {
     const shown = other.map(diagnosticText);
