@@ -13,6 +13,7 @@ import { type Logger, loggerFor } from "../types/logger.ts";
 import type { ResolvedTarget, ServerDefinition, ServerTarget } from "../types/server-definition.ts";
 import type { ServerState } from "../types/server-state.ts";
 import type { ServerStatus } from "../types/server-status.ts";
+import { UNKNOWN_SECRET } from "../redaction/collect.ts";
 import { protect } from "../redaction/protect.ts";
 import type { Redactor } from "../redaction/redactor.ts";
 import type { Environment } from "../../util/environment.ts";
@@ -87,12 +88,12 @@ export class ServerSecrets {
     }
   }
 
-  /** Without `known`, the secrets stay unknown: nothing stands in their place. */
+  /** Without `known`, the secrets stay unknown, and so do the credentials that they are a part of. */
   #fill(definition: ServerDefinition, known: readonly KnownSecret[] | undefined): ServerTarget {
     const { env, redactor } = this.#options;
     const { name, target } = definition;
     const values = new Map(known?.map(({ reference, value }) => [reference.text, value]));
-    const secretOf: SecretOf = ({ text }) => values.get(text) ?? "";
+    const secretOf: SecretOf = ({ text }) => values.get(text) ?? UNKNOWN_SECRET;
     const resolved = resolveTarget(definition, env, undefined, secretOf);
     redactor.addNames([name]);
     for (const { place } of protect(redactor, target, resolved, env, `server ${name}`)) {

@@ -32,6 +32,9 @@ export const USER_INFO = /^[a-z][a-z0-9+.:-]*:\/\/([^/?#@:]*)(?::([^/?#]*))?@/i;
 /** `user:password@tcp(host)/db`. */
 export const GO_USER_INFO = /^([^\s:@/]+):([^\s]+)@(?:tcp|unix)\(/;
 
+/** Stands in place of a secret whose value is not known yet. What it is a part of is not collected. */
+export const UNKNOWN_SECRET = "a-secret-that-nobody-knows-yet";
+
 /** A credential among the values that a server is started or reached with. */
 export interface Credential {
   value: string;
@@ -262,7 +265,7 @@ class Collection {
 
   #add(value: string, before = this.#before, after = "", isDoubtful = false): void {
     const secret = value.trim();
-    if (secret === "") return;
+    if (secret === "" || secret.includes(UNKNOWN_SECRET)) return;
     const known = this.#found.get(secret);
     const phrase = before === "" ? [] : [`${before}${secret}${after}`];
     if (known === undefined) {

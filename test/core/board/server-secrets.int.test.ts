@@ -150,6 +150,28 @@ describe("a secret that cannot be had", () => {
   });
 });
 
+describe("a secret that nobody has needed yet", () => {
+  it.each<[string, ServerConfig]>([
+    [
+      "behind the scheme of a header",
+      { url: "https://a.example", headers: { Authorization: "Bearer ${secret://my/t}" } },
+    ],
+    ["in a variable", { command: "x", env: { API_TOKEN: "tok-${secret://my/t}" } }],
+    ["in an argument", { command: "x", args: ["--header", "X-Api-Key: Bearer ${secret://my/t}"] }],
+    ["of a login", { url: "https://${secret://my/t}:${secret://my/t}@a.example" }],
+  ])("hides nothing of what stands beside it, and nothing is said of it: %s", async (_, later) => {
+    const { provider, asked } = myProvider({ t: "hunter2-hunter2" });
+    const board = await open(
+      { echo: fixture("echo"), later },
+      { start: "none", secretProviders: [provider] },
+    );
+    const text = "Authorization: Bearer abc, API_TOKEN=tok-abc, X-Api-Key: Bearer abc";
+    expect(textOf(await board.call("echo/echo", { text }))).toBe(text);
+    expect(statusOf(board, "later").diagnostics).toEqual([]);
+    expect(asked).toEqual([]);
+  });
+});
+
 describe("a program's new values", () => {
   it("come with its next start", async () => {
     const directory = temporaryDirectory();
