@@ -12,7 +12,7 @@ import type { JsonObject } from "../../core/types/json.ts";
 import { pathExists } from "../../util/path-exists.ts";
 import { closest } from "../../util/closest.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
-import { oneLine, plural } from "../../util/text.ts";
+import { oneLine, plural, shellQuoted } from "../../util/text.ts";
 import { visible, visibleCommand } from "../../util/visible.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
@@ -233,13 +233,18 @@ function listLines(
 ): string[] {
   if (files.length === 0) return noFileLines(command);
   const count = chosen(candidates, command.force).length;
-  const words = ["import", ...command.names, ...command.from.flatMap((each) => ["--from", each])];
-  const { references, secrets } = command;
-  const flags = [
+  const { names, from, scope, references, secrets, force } = command;
+  const words = [
+    "import",
+    ...names,
+    ...from.flatMap((each) => ["--from", each]),
+    "--write",
+    ...(scope === undefined ? [] : ["--scope", scope]),
+    ...(force ? ["--force"] : []),
     ...(references ? ["--references"] : []),
-    ...(secrets ? ["--secrets", secrets.to ?? ""] : []),
+    ...(secrets ? ["--secrets", ...(secrets.to === undefined ? [] : [secrets.to])] : []),
   ];
-  const next = offeredCommand([...words, "--write", ...flags].join(" ").trim(), context.options);
+  const next = offeredCommand(words.map(shellQuoted).join(" "), context.options);
   return [
     ...shownFiles(files, candidates, context),
     ...(count === 0

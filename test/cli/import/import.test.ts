@@ -121,6 +121,17 @@ describe("plugboard import shows", () => {
     expect(await standings("--from", "zed", "only")).toEqual({ zed: { only: "new" } });
   });
 
+  it.each([
+    [["--scope", "project", "--secrets"], "--write --scope project --secrets"],
+    [["--force", "--references"], "--write --force --references"],
+    [["--from", "my files/mcp.json", "a b"], "'a b' --from 'my files/mcp.json' --write"],
+  ])("the command that adds what is shown, with the same options: %j", async (given, offered) => {
+    put("my files/mcp.json", { mcpServers: { "a b": { command: "a" } } });
+    put(".cursor/mcp.json", { mcpServers: { c: { command: "c" } } });
+    const { stdout } = await scratch.run(["import", ...given]);
+    expect(stdout).toContain(`To add 1 server:\n  plugboard import ${offered}\n`);
+  });
+
   it("a file that cannot be read beside those that can, and one without servers", async () => {
     put(".cursor/mcp.json", "{ broken");
     put(".config/zed/settings.json", { theme: "One" });
