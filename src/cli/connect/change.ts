@@ -191,6 +191,7 @@ export async function makeChange(
   const { screen } = context;
   const { file, outcome } = change;
   if (outcome.kind === "same") return;
+  for (const line of linkNotes(change)) screen.note(line);
   if (outcome.kind === "removal") {
     screen.note(`${visible(file.file)} was made for this, and would be removed`);
     for (const line of linkNotes(change)) screen.note(line);
@@ -198,7 +199,6 @@ export async function makeChange(
     return writeChange(change);
   }
   screen.note(`${visible(file.file)} would change:`);
-  for (const line of linkNotes(change)) screen.note(line);
   for (const line of linesOfChange(change)) {
     screen.note(painted(line, screen.terminal.err.paint));
   }

@@ -244,13 +244,24 @@ describe.each(CASES)("$application, $fixture", ({ application, file, fixture, en
 });
 
 describe("plugboard connect", () => {
-  it("says which link it follows", async () => {
-    put("dotfiles/mcp.json", "{}");
+  it.each([
+    ["to a file that is there", "{}", "would change:"],
+    ["to a file that it makes, and removes again", undefined, "was made for this"],
+  ])("says which link it follows, before what it does: %s", async (_, text, undone) => {
+    mkdirSync(at("dotfiles"));
+    if (text !== undefined) put("dotfiles/mcp.json", text);
     mkdirSync(at(".cursor"));
     symlinkSync("../dotfiles/mcp.json", at(".cursor/mcp.json"));
-    const { code, stderr } = await scratch.run(["connect", "cursor", "--yes"]);
-    expect(code).toBe(0);
-    expect(stderr).toContain(`is behind a link: the file is ${at("dotfiles/mcp.json")}`);
+    const [file, target] = [at(".cursor/mcp.json"), at("dotfiles/mcp.json")];
+    for (const [option, what] of [
+      [[], "would change:"],
+      [["--undo"], undone],
+    ] as const) {
+      const { code, stderr } = await scratch.run(["connect", "cursor", "--yes", ...option]);
+      expect(code).toBe(0);
+      expect(stderr).toContain(`${file} is behind a link: the file is ${target}\n${file} ${what}`);
+    }
+    expect(existsSync(target)).toBe(text !== undefined);
   });
 
   it("says which link it follows to remove what it has made", async () => {
