@@ -1,5 +1,6 @@
 // What a person should look at twice before a server that somebody else has written down is started.
 
+import { codeVariableReason } from "../../core/config/code-variables.ts";
 import type { ServerConfig } from "../../core/types/server-config.ts";
 import { visible } from "../../util/visible.ts";
 
@@ -13,9 +14,8 @@ const HOME =
   /(?:^|[\s=:,"'])(?:~|\$\$?\{?HOME\}?|%USERPROFILE%|\/root|\/home\/[^/\s]+|\/Users\/[^/\s]+)(?:$|[\s/\\:,"'])/i;
 const SYSTEM = /(?:^|[\s=:,"'])\/(?:etc|proc|sys|dev|boot)(?:$|[\s/:,"'])/;
 
-/** Variables that decide which programs and libraries are used. */
-const STEERS =
-  /^(?:PATH|HOME|SHELL|NODE_PATH|PYTHONPATH|PYTHONHOME|GIT_SSH\w*|.*_PROXY|SSL_CERT_\w+|NODE_EXTRA_CA_CERTS|NPM_CONFIG_\w+|UV_\w*INDEX\w*|PIP_\w*INDEX\w*|BASH_ENV|ENV|PERL5(?:OPT|LIB)|RUBY(?:OPT|LIB)|\w*JAVA_(?:TOOL_)?OPTIONS|GIT_CONFIG\w*|DOCKER_\w+)$/i;
+/** Variables that run no code themselves, and still decide which programs, machines and certificates are used. */
+const STEERS = /^(?:PATH|HOME|SHELL|.*_PROXY|SSL_CERT_\w+|NODE_EXTRA_CA_CERTS|DOCKER_\w+)$/i;
 
 /** Options of what gets and starts a package that let something else run than the package that is named. */
 const RUNNERS: Readonly<Record<string, RegExp>> = {
@@ -58,9 +58,11 @@ export function suspicions(server: ServerConfig, given: readonly string[] = []):
     ...(KEYS.test(line) ? ["it names a place where keys and credentials are kept"] : []),
     ...(foreign.some((word) => HOME.test(word)) ? ["it names your home directory"] : []),
     ...(foreign.some((word) => SYSTEM.test(word)) ? ["it names files of the system"] : []),
-    ...Object.keys(env)
-      .filter((name) => STEERS.test(name))
-      .map((name) => `it sets ${visible(name)}, which decides what else is used`),
+    ...Object.entries(env).flatMap(([name, value]) => {
+      const steers = STEERS.test(name) ? "decides what else is used" : undefined;
+      const reason = codeVariableReason(name, value) ?? steers;
+      return reason === undefined ? [] : [`it sets ${visible(name)}, which ${reason}`];
+    }),
     // oxlint-disable-next-line no-control-regex
     ...(/[^\u0000-\u007f]/.test(url) ? ["its address has letters that look like others"] : []),
     ...runnerSuspicions(program(command), args),

@@ -595,7 +595,7 @@ const PROGRAM_PATHS: readonly string[] = [
   "PLAYWRIGHT_MCP_CONFIG",
 ];
 const PROGRAM_PATH_REASON =
-  "has a place that is not absolute, or of the workspace, whose programs would run, or settings that name some";
+  "has a place that is not absolute, or is in the workspace: programs there would run, or those that settings there name";
 /** Why a path of these must be absolute. */
 const ABSOLUTE = new Map<string, string>([
   ...SEARCHED.map((name) => [name, SEARCHED_RELATIVE_REASON] as const),

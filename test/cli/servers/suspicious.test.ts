@@ -46,6 +46,20 @@ describe("a server that somebody else has written down", () => {
       ["warning: it sets PATH, which decides what else is used"],
     ],
     [
+      "what runs code, with the reason that doctor gives",
+      { ...npx(), env: { LD_PRELOAD: "/x.so", BASH_ENV: "/x", GNUMAKEFLAGS: "x", ENV: "staging" } },
+      [
+        "warning: it sets LD_PRELOAD, which loads libraries into every program",
+        "warning: it sets BASH_ENV, which is run by every shell",
+        "warning: it sets GNUMAKEFLAGS, which decides what Go, Cargo, make, cmake and compilers build and run",
+      ],
+    ],
+    [
+      "a proxy",
+      { ...npx(), env: { HTTPS_PROXY: "http://evil.example" } },
+      ["warning: it sets HTTPS_PROXY, which decides what else is used"],
+    ],
+    [
       "letters of another alphabet",
       { url: "https://аpple.com/mcp" },
       ["warning: its address has letters that look like others"],
