@@ -327,7 +327,6 @@ function toldAbout(
           "  It is secret, so set it yourself:",
           `    ${setting(open[0] ?? "")}`,
           `  or name where it is kept: --set ${shellQuoted(`${input.key}=secret://keyring/service/account`)}`,
-          "  To move a value out of the file: plugboard secrets move",
         ].join("\n"),
       );
     } else if (input.isSecret && variables.length > 0) {

@@ -197,9 +197,10 @@ describe("the values of a server in the registry", () => {
     expect(code).toBe(0);
     expect(stderr).toContain(
       "API_KEY: From your account\n  It is secret, so set it yourself:\n    export API_KEY=<value>\n" +
-        "  or name where it is kept: --set API_KEY=secret://keyring/service/account\n" +
-        "  To move a value out of the file: plugboard secrets move\n",
+        "  or name where it is kept: --set API_KEY=secret://keyring/service/account\n",
     );
+    // The file has no value that could be moved.
+    expect(stderr).not.toContain("secrets move");
     expect(stderr).toContain("notes was not tried, because API_KEY is not set here");
     expect(written()).toMatchObject({
       notes: {
