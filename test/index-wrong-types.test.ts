@@ -70,9 +70,12 @@ const NATIVE = {
 
 let board: Any;
 let session: Any;
+/** What the native tool `gives` gives. */
+let result: Any;
 
 beforeAll(async () => {
-  board = await openBoard({ servers: {} }, { native: [NATIVE] });
+  const gives = { ...NATIVE, name: "gives", execute: () => result };
+  board = await openBoard({ servers: {} }, { native: [NATIVE, gives] });
   session = await board.openSession({ cwd: process.cwd() });
 });
 
@@ -313,6 +316,16 @@ it.each([
     "options.signal must be an AbortSignal, not this number",
   ],
   ["serveMcp", () => serveMcp({} as Any), "the board must be a board, not this object"],
+  [
+    "an option of several words",
+    () => openBoard({ servers: {} }, { start: "now" } as Any),
+    "options.start must be eager, unknown or none, not this string",
+  ],
+  [
+    "a session",
+    () => board.openSession({ cwd: 5 }),
+    "the cwd of a session must be a string, not this number",
+  ],
 ])("%s says what is wrong", async (_, use, message) => {
   await expect(use()).rejects.toMatchObject({ code: "INVALID_ARGUMENTS", message });
 });
@@ -325,4 +338,23 @@ it.each([
   const outcome = await board.call(...given);
   expect(outcome).toMatchObject({ isError: true, failure: { code: "INVALID_ARGUMENTS" } });
   expect(JSON.stringify(outcome.content)).toContain(message);
+});
+
+it.each([
+  ["nothing", undefined, "the result of the native tool 'gives' must be an object, not undefined"],
+  ["a text", "done", "the result of the native tool 'gives' must be an object, not this string"],
+  [
+    "a result without content",
+    { text: "done" },
+    "content in the result of the native tool 'gives' must be a list of objects, not undefined",
+  ],
+  [
+    "content that is no list of blocks",
+    { content: ["done"] },
+    "content in the result of the native tool 'gives' must be a list of objects, not this list",
+  ],
+])("a native tool that gives %s has failed", async (_, given, message) => {
+  result = given;
+  const outcome = await board.call("gives", {});
+  expect(outcome).toMatchObject({ isError: true, failure: { code: "TOOL_FAILED", message } });
 });

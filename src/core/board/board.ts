@@ -126,7 +126,10 @@ const KINDS: Kinds<BoardOptions> = {
     `an object with ${inWords(STORES)}`,
     (value) => isJsonObject(value) && STORES.every((name) => isJsonObject(value[name])),
   ],
-  start: TEXT,
+  start: [
+    "eager, unknown or none",
+    (value) => ["eager", "unknown", "none"].includes(value as string),
+  ],
   skipFailed: FLAG,
   onAuthorization: FUNCTION,
   restartHint: FUNCTION,

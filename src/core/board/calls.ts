@@ -18,6 +18,7 @@ import type {
   Subject,
 } from "../types/guard.ts";
 import type { JsonObject } from "../types/json.ts";
+import { OBJECT, OBJECTS, requireKind } from "../types/kinds.ts";
 import { type Logger, silentLogger } from "../types/logger.ts";
 import type { RequestHandlers } from "../types/request-handlers.ts";
 import type { ServerDefinition } from "../types/server-definition.ts";
@@ -364,7 +365,7 @@ export class Calls {
         if (signal?.aborted) throw cancelled();
         return tool.execute(callId, args, signal && abortSignalOf(signal), onUpdate);
       },
-      received: (_, { details: __, ...outcome }) => outcome,
+      received: (_, result) => outcomeOf(tool, result),
       failed: ({ signal }, error) =>
         toFailure(toPlugboardError(error, signal?.aborted ? "CANCELLED" : "TOOL_FAILED")),
     };
@@ -521,4 +522,16 @@ function callOptions(
 function progressUpdate(progress: Progress): ToolUpdate {
   const { message } = progress;
   return { content: message === undefined ? [] : [{ type: "text", text: message }], progress };
+}
+
+/** Throws TOOL_FAILED for what is no result: a program without types can give anything. */
+function outcomeOf({ name }: NativeTool, result: NativeToolResult): CallOutcome {
+  try {
+    requireKind(`the result of the native tool '${name}'`, result, OBJECT);
+    requireKind(`content in the result of the native tool '${name}'`, result.content, OBJECTS);
+  } catch (error) {
+    throw new PlugboardError("TOOL_FAILED", errorMessage(error), { cause: error });
+  }
+  const { details: _, ...outcome } = result;
+  return outcome;
 }

@@ -262,9 +262,8 @@ export class SessionLayer {
   }
 }
 
-function notAbsolute(cwd: unknown): PlugboardError {
-  const given = typeof cwd === "string" ? `'${oneLine(cwd, 200)}'` : typeof cwd;
-  const message = `the cwd of a session must be an absolute path, not ${given}`;
+function notAbsolute(cwd: string): PlugboardError {
+  const message = `the cwd of a session must be an absolute path, not '${oneLine(cwd, 200)}'`;
   return new PlugboardError("INVALID_ARGUMENTS", message);
 }
 
@@ -320,7 +319,8 @@ const KINDS_OF_RULES: Kinds<SessionRules> = {
 function checkOptions(given: SessionOptions): void {
   requireKind("the options of a session", given, OBJECT);
   const { cwd, tools } = given;
-  if (typeof cwd !== "string" || !isAbsolute(cwd)) throw notAbsolute(cwd);
+  requireKind("the cwd of a session", cwd, TEXT);
+  if (!isAbsolute(cwd)) throw notAbsolute(cwd);
   requireKinds(given, KINDS, (key) => `${key} of a session`);
   if (tools === undefined) return;
   requireKinds(tools, KINDS_OF_RULES, (key) => `tools.${key} of a session`);
