@@ -82,7 +82,7 @@ function at({ form, workersOn }: DeployRequest): PlanOptions["workerAt"] {
     if (workersOn !== undefined) return { host: workersOn, port: CONTAINER_PORT + 1 + index };
     throw new PlugboardError(
       "INVALID_ARGUMENTS",
-      `${visible(name)} has to run on one machine, and nothing says on which`,
+      `the server '${visible(name)}' has to run on one machine, and nothing says on which`,
       { hint: 'give --workers-on <host>, or say "replicas" or "worker" in its entry' },
     );
   };

@@ -241,6 +241,13 @@ describe("names that mean something where they are written", () => {
     expect(last).toContain('up --only "50%%\\\\" --host');
   });
 
+  it("systemd is told which machine has the workers, where an entry does not say it", async () => {
+    const { code, stderr } = await scratch.run(["deploy", "systemd"], configured());
+    expect(code).toBe(2);
+    expect(stderr).toContain("the server 'memory' has to run on one machine, and nothing says");
+    expect(stderr).toContain("hint: give --workers-on <host>");
+  });
+
   it("a variable that no file can name is refused, and so is one worker for two servers", async () => {
     const env = { KEY: "secret://env/A=B" };
     const variable = configured(text({ a: { command: "npx", env, replicas: "each" } }));
