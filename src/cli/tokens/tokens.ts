@@ -21,7 +21,7 @@ import {
   endpointOf,
   limitsOf,
   policyOf,
-  seesContent,
+  unseenBy,
 } from "../../serve/gateway/access/token-terms.ts";
 import { usedToday } from "../../serve/gateway/quotas.ts";
 import { localTime } from "../terminal/local-time.ts";
@@ -36,6 +36,12 @@ const COLUMNS: readonly Column[] = [
   { title: "EXPIRES", min: 10 },
   { title: "LAST USED", min: 10 },
 ];
+
+/** The patterns that give what a token sees none of. */
+const TO_GIVE = {
+  tools: "'server/tool', @readOnly",
+  "resources or prompts": "'server/resource:*', 'server/prompt:*'",
+} as const;
 
 export async function runTokens({ action }: TokensRequest, context: CliContext): Promise<number> {
   return withSharedState(context, async ({ tokens, usage }) => {
@@ -75,9 +81,10 @@ async function addToken(add: AddToken, tokens: TokenStore, context: CliContext):
   const whom = agents.length === 0 ? "every agent" : agents.map((id) => oneLine(id)).join(", ");
   const until = expiresAt === undefined ? "" : ` until ${localTime(expiresAt)}`;
   screen.note(`the token ${token.name} is for ${whom}${until}; it is shown only now`);
-  if (!seesContent(add)) {
+  const unseen = unseenBy(add);
+  if (unseen !== undefined) {
     screen.note(
-      "it sees no resources or prompts; to give some: --allow 'server/resource:*', 'server/prompt:*', or 'server/*' for all that a server has",
+      `it sees no ${unseen}; to give some: --allow ${TO_GIVE[unseen]}, or 'server/*' for all that a server has`,
     );
   }
   // To be copied, so it is not broken.

@@ -498,6 +498,11 @@ export function meansContent(text: string): boolean {
   return contentNamedBy(text) !== undefined || pattern === "*" || readingsOf(pattern).some(isWhole);
 }
 
+/** Whether a pattern in the list of a token or a session means tools, for itself or with all else. */
+export function meansTools(text: string): boolean {
+  return contentNamedBy(text) === undefined;
+}
+
 /** A reading, and the configured servers that it names. */
 interface LiveReading extends Reading {
   servers: KnownServer[];

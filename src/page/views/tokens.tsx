@@ -282,14 +282,14 @@ function NewToken({
 }
 
 function Made({ made, onLeave }: { made: NewTokenFacts; onLeave: () => void }): VNode {
-  const { token, text, url, entries, seesContent } = made;
+  const { token, text, url, entries, unseen } = made;
   return (
     <section class="question" aria-label={`The new token ${token.name}`}>
       <h3>
         <Foreign text={token.name} most={100} />: shown only now
       </h3>
       <Copyable text={text} label="Token" />
-      {!seesContent && <p class="quiet">It sees no resources or prompts, only tools.</p>}
+      {unseen !== undefined && <p class="quiet">It sees no {unseen}.</p>}
       <h3>For somebody else</h3>
       <p class="quiet">Send the address. It does not hold the token: send that another way.</p>
       <Copyable text={url} label="Address" />

@@ -83,8 +83,8 @@ it("tokens are made and revoked, and the audit says by whom, without the token",
   expect(made).toMatchObject({
     token: { name: "ci", limits: ["allow files/*"] },
     url: expect.stringMatching(/\/mcp$/),
-    seesContent: true,
   });
+  expect(made.unseen).toBeUndefined();
   expect(made.url).not.toContain(made.text);
   expect((await page.ask("tokens/add", { name: "ci" })).error?.message).toContain("already");
   expect((await page.ask("tokens/add", { name: "x", agents: ["nobody"] })).error?.message).toBe(

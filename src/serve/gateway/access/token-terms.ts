@@ -3,7 +3,7 @@
 import type { TokenPolicy } from "../../../core/types/caller.ts";
 import type { ApprovalMode } from "../../../core/types/guard-settings.ts";
 import type { GatewayToken } from "../../../core/types/shared-state.ts";
-import { meansContent } from "../../../core/types/tool-pattern.ts";
+import { meansContent, meansTools } from "../../../core/types/tool-pattern.ts";
 import { plural } from "../../../util/text.ts";
 
 export interface TokenTerms {
@@ -52,11 +52,12 @@ export function limitsOf(
   used?: number,
 ): string[] {
   const { callsPerMinute, callsPerDay, concurrentCalls } = quota;
+  const unseen = unseenBy(tools);
   const perDay =
     used === undefined ? `${callsPerDay} calls/day` : `${used} of ${callsPerDay} calls today`;
   return [
     ...(tools.allow ?? []).map((pattern) => `allow ${pattern}`),
-    ...(seesContent(tools) ? [] : ["no resources or prompts"]),
+    ...(unseen === undefined ? [] : [`no ${unseen}`]),
     ...(tools.deny ?? []).map((pattern) => `deny ${pattern}`),
     ...(tools.approval === undefined ? [] : [`approval ${tools.approval}`]),
     ...(rateLimit === undefined ? [] : [rateLimit === false ? "no rate" : `${rateLimit}/min`]),
@@ -67,9 +68,13 @@ export function limitsOf(
   ];
 }
 
-/** Whether its client sees any resources or prompts: a list of tools gives none. */
-export function seesContent({ allow }: Pick<TokenTerms, "allow">): boolean {
-  return allow === undefined || allow.some(meansContent);
+/** What its client sees none of: a list of tools gives no resources and prompts, and a list of these gives no tools. */
+export function unseenBy({
+  allow,
+}: Pick<TokenTerms, "allow">): "tools" | "resources or prompts" | undefined {
+  if (allow === undefined) return undefined;
+  if (!allow.some(meansContent)) return "resources or prompts";
+  return allow.some(meansTools) ? undefined : "tools";
 }
 
 /** The path of the endpoint that a token is for. A token for one agent is for that agent's own. */

@@ -509,8 +509,8 @@ export interface NewTokenFacts {
   url: string;
   /** How each client is given it. These hold the token. */
   entries: { client: string; lines: string[] }[];
-  /** Whether its client sees any resources or prompts. */
-  seesContent: boolean;
+  /** What its client sees none of, if there is such a kind: "tools". */
+  unseen?: string;
 }
 
 /** An application of this machine that the board can be put into. */

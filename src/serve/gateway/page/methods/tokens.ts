@@ -11,7 +11,7 @@ import { requirePatterns } from "../../../../core/types/tool-pattern.ts";
 import type { Clock } from "../../../../util/clock.ts";
 import { oneLine } from "../../../../util/text.ts";
 import { clientEntries } from "../../access/client-entries.ts";
-import { endpointOf, limitsOf, policyOf, seesContent } from "../../access/token-terms.ts";
+import { endpointOf, limitsOf, policyOf, unseenBy } from "../../access/token-terms.ts";
 import type { Decisions } from "../decisions.ts";
 import type { TokenFacts } from "../wire.ts";
 import { type Methods, NAME, NOTHING } from "../method.ts";
@@ -68,13 +68,14 @@ export function tokenMethods({
           ...(expires !== undefined && { expiresAt: clock.now() + expires }),
         });
         await decisions.record(visitor, { decided: `make the token ${token.name}` });
+        const unseen = unseenBy(terms);
         const address = `${url}${endpointOf(token)}`;
         return {
           token: tokenFacts(token),
           text,
           url: address,
           entries: clientEntries(address, text),
-          seesContent: seesContent(terms),
+          ...(unseen !== undefined && { unseen }),
         };
       },
     },
