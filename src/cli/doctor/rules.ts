@@ -1,7 +1,7 @@
 // Rules and settings that match nothing, rules that leave a server without tools, tools that wait for your approval, and
 // doubles: what is to be said about servers together.
 
-import { lostReason, lostRemedy, PinReview } from "../../core/board/pins.ts";
+import { lostReason, lostRemedy, PinReview, pinsOf } from "../../core/board/pins.ts";
 import { isPrecaution } from "../../core/board/rules.ts";
 import type { AgentConfig } from "../../core/types/agent-config.ts";
 import { diagnosticText } from "../../core/types/diagnostic.ts";
@@ -116,13 +116,12 @@ async function pinFindings(
     return { all: await review.list(), lostPins: await review.lost() };
   });
   /** Only for servers that are configured and enabled: nobody needs the pins of others. */
+  const servers = agent.servers.filter(({ enabled }) => enabled);
   const modes = new Map(
-    agent.servers
-      .filter(({ enabled }) => enabled)
-      .map(({ name, guard }) => [name, guard?.pins ?? agent.guard?.pins ?? "warn"]),
+    servers.map(({ name, guard }) => [name, guard?.pins ?? agent.guard?.pins ?? "warn"]),
   );
   const isUsed = (name: string): boolean => (modes.get(name) ?? "off") !== "off" && isAsked([name]);
-  const waiting = all
+  const waiting = pinsOf(servers, all)
     .filter(({ server }) => isUsed(server))
     .flatMap((pins): Finding[] => {
       const { server } = pins;

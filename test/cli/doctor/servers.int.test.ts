@@ -370,6 +370,9 @@ describe("a server that works, but", () => {
       },
     ]);
     expect(found(second.findings, "again")).toEqual([]);
+    // With another variable it counts as new, and nobody can look at the pins that it had before.
+    scratch.servers({ notes: { ...notes, env: { MODE: "other" } } });
+    expect(found((await diagnose(["notes"])).findings, "notes")).toEqual([]);
   });
 });
 
