@@ -95,7 +95,7 @@ export async function runServe(command: ServeRequest, context: CliContext): Prom
       },
     });
     context.onHangup(() => config.reload());
-    let client = "the client";
+    let client: string | undefined;
     await serveMcp(session ?? board, {
       input,
       output: { write },
@@ -106,13 +106,14 @@ export async function runServe(command: ServeRequest, context: CliContext): Prom
       keepsApps,
       ...(search && { search }),
       onClient({ name, version }) {
-        client = oneLine([name, version].filter(Boolean).join(" "), 100) || client;
+        const named = oneLine([name, version].filter(Boolean).join(" "), 100);
+        client = named || "a client without a name";
         logger.info(`session begins: ${client}`, { visit: "session" });
       },
       onApproval: approvals.askFor(agent.agentId),
       onRoots: roots === false ? undefined : session && ((given) => session.setRoots(given)),
     });
-    logger.info(`session ends: ${client}`, { visit: "session" });
+    if (client !== undefined) logger.info(`session ends: ${client}`, { visit: "session" });
     approvals.close();
     return EXIT.ok;
   } finally {

@@ -29,3 +29,12 @@ it("plugboard serve logs who comes and goes, and every crash, restart and failur
   expect(stderr.text).toMatch(/^error missing: start failed: .* state=failed/m);
   expect(stderr.text).toMatch(/^warn {2}echo: crashed: .* state=backoff/m);
 });
+
+it("plugboard serve says nothing of a session that never began", async () => {
+  scratch.servers({});
+  const stdin = new PassThrough();
+  const { done } = scratch.start(["serve"], { stdin });
+  stdin.end();
+  const { code, stderr } = await done;
+  expect([code, stderr]).toEqual([0, expect.not.stringContaining("session")]);
+});
