@@ -32,7 +32,7 @@ const COLUMNS: readonly Column[] = [
   { title: "NAME", min: 8 },
   { title: "ID", min: 7 },
   { title: "AGENTS", min: 6 },
-  { title: "LIMITS", min: 8 },
+  { title: "LIMITS", min: 8, overflow: "wrap" },
   { title: "EXPIRES", min: 10 },
   { title: "LAST USED", min: 10 },
 ];

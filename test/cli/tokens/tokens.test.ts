@@ -189,6 +189,18 @@ it.each([
   expect(/\bno (tools|resources or prompts)/.exec(stdout)?.[1]).toBe(unseen);
 });
 
+it("a narrow terminal shows all that a token may use, over several lines", async () => {
+  const rules = ["--allow", "memory/*", "--allow", "docs/prompt:*", "--deny", "memory/delete_*"];
+  await run("add", "ci", ...rules, "--approval", "ask");
+  const stdout = new Sink({ columns: 80, rows: 24 });
+  await scratch.run(["tokens"], { clock, stdout });
+  // oxlint-disable-next-line no-control-regex
+  const words = stdout.text.replace(/\u001b\[\d+m/g, "").split(/\s+/);
+  for (const word of ["memory/*,", "docs/prompt:*,", "memory/delete_*,", "approval", "ask"]) {
+    expect(words).toContain(word);
+  }
+});
+
 describe("plugboard tokens revoke", () => {
   it.each(["name", "id"] as const)("ends a token by its %s", async (by) => {
     const { token, text } = await store().add({ name: "ci" });
