@@ -1,6 +1,7 @@
 // What a person is asked to trust, in full: every command, every address, and every setting that decides what
 // runs or where credentials go.
 
+import { codeVariableReason } from "../../core/config/code-variables.ts";
 import type { Launch, Trust } from "../../core/config/trust/trust.ts";
 import type { ServerConfig } from "../../core/types/server-config.ts";
 import { visible, visibleCommand } from "../../util/visible.ts";
@@ -8,9 +9,19 @@ import { visible, visibleCommand } from "../../util/visible.ts";
 export function launchLines(launches: readonly Launch[]): string[] {
   return launches.flatMap((launch) =>
     launch.kind === "server"
-      ? serverLines(launch.name, launch.server)
+      ? [...serverLines(launch.name, launch.server), ...codeLines(launch.server)]
       : [`  ${visible(launch.name)}: ${json(launch.value)}`],
   );
+}
+
+/** Whoever reads the command does not see what these run. */
+function codeLines({ env = {} }: ServerConfig): string[] {
+  return Object.entries(env).flatMap(([name, value]) => {
+    const reason = codeVariableReason(name, value);
+    return reason === undefined
+      ? []
+      : [`      warning: ${visible(name)} ${reason}: code runs that the command does not show`];
+  });
 }
 
 /** The exact command or address, and every setting that decides what runs. */

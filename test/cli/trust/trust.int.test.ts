@@ -84,6 +84,20 @@ describe("an untrusted configuration in the working directory", () => {
     ]);
   });
 
+  it("is shown with the variables that run code, and why", async () => {
+    found({ sly: { command: "node", env: { LD_PRELOAD: "/x.so", PATH: "./bin", MODE: "fast" } } });
+    for (const argv of [["trust"], []]) {
+      const lines = (await scratch.run(argv)).stderr.split("\n");
+      expect(lines.filter((line) => line.startsWith("      "))).toEqual([
+        "      with LD_PRELOAD=/x.so",
+        "      with PATH=./bin",
+        "      with MODE=fast",
+        "      warning: LD_PRELOAD loads libraries into every program: code runs that the command does not show",
+        "      warning: PATH has a directory that is not absolute, or of the workspace, whose programs would run in place of yours: code runs that the command does not show",
+      ]);
+    }
+  });
+
   it.each([
     ["--config", ["--config", "plugboard.json", "status"], {}],
     ["$PLUGBOARD_CONFIG", ["status"], { PLUGBOARD_CONFIG: "plugboard.json" }],
