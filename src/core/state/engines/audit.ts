@@ -144,8 +144,8 @@ export class AuditRows implements AuditTrail {
   }
 
   async #sendFile(file: SpoolFile): Promise<void> {
-    for (;;) {
-      const { lines, done } = await file.next(BATCH);
+    for (let isAnyLeft = true; isAnyLeft;) {
+      const { lines, isMore, done } = await file.next(BATCH);
       if (lines.length > 0) {
         await this.#postgres.query(
           `with bumped as (update plugboard_revisions set revision = revision + 1
@@ -159,7 +159,7 @@ export class AuditRows implements AuditTrail {
         );
       }
       done();
-      if (lines.length < BATCH) return;
+      isAnyLeft = isMore;
     }
   }
 

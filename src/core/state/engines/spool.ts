@@ -49,8 +49,8 @@ export class SpoolFile {
     this.isOpen = isOpen;
   }
 
-  /** The next whole lines, and what says that they are safe elsewhere. None: there are none yet. */
-  async next(most: number): Promise<{ lines: SpooledLine[]; done: () => void }> {
+  /** The next whole lines, what says that they are safe elsewhere, and whether there may be more after them. */
+  async next(most: number): Promise<{ lines: SpooledLine[]; isMore: boolean; done: () => void }> {
     const bytes = await this.#read();
     const lines: SpooledLine[] = [];
     let from = 0;
@@ -66,6 +66,8 @@ export class SpoolFile {
     const position = this.#position + from;
     return {
       lines,
+      // As many lines as were wanted, or as many as there was room for: long ones are fewer.
+      isMore: lines.length === most || bytes.length === CHUNK,
       done: () => {
         this.#position = position;
       },

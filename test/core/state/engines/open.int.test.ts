@@ -288,9 +288,12 @@ describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}
     const file = join(spool, "00000000-00000000-00000000-1-1.left.jsonl");
     const kept = join(stateDir, "kept");
     await mkdir(spool);
-    const lines = Array.from({ length: 1200 }, (_, at) => lineOf(at));
-    // Its last line was not written to its end.
-    await writeFile(kept, Buffer.concat([...lines, Buffer.from('{"type":"ca')]));
+    // Names that clients choose are long, so that few lines are read at a time.
+    const lines = Array.from({ length: 1200 }, (_, at) => lineOf(at, "\u{8a9e}".repeat(2000)));
+    // One was overwritten, and is longer than any can be. The last one was not written to its end.
+    const damaged = Buffer.concat([Buffer.alloc(5 * 1024 * 1024, "x"), Buffer.from("\n")]);
+    const [first = NOTHING, ...rest] = lines;
+    await writeFile(kept, Buffer.concat([first, damaged, ...rest, Buffer.from('{"type":"ca')]));
     for (const time of ["first", "second"]) {
       await copyFile(kept, file);
       const state = await open(settings, { stateDir });
@@ -605,13 +608,15 @@ describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}
   });
 });
 
-function lineOf(at: number): Buffer {
+const NOTHING = Buffer.alloc(0);
+
+function lineOf(at: number, tool = "read"): Buffer {
   const line = {
     type: "call",
     time: new Date(at).toISOString(),
     agent: "main",
     server: "docs",
-    tool: "read",
+    tool,
     decision: "allowed",
     durationMs: 1,
     bytes: at,
