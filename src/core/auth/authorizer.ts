@@ -179,22 +179,27 @@ export class ServerAuthorizer implements Authorizer {
   }
 
   async signOut(): Promise<SignOutOutcome> {
-    // Another process may have signed in or renewed the tokens.
     await (this.#loading = this.#load());
-    const { store } = this.#options;
     const discovery = this.#discovery;
-    const grant = this.#grant;
-    this.#grant = undefined;
-    if (discovery === undefined || grant === undefined) return "none";
-    this.#signedOut = true;
+    if (discovery === undefined || this.#grant === undefined) return "none";
+    const { store } = this.#options;
     const { revoke } = await loadFlows();
-    const client = await this.#client(discovery);
-    const isRevoked =
-      client !== undefined &&
-      (await revoke({ discovery, client, fetch: this.#options.fetch }, grant).catch(() => false));
-    await store.remove("grant", this.#grantKey(discovery));
-    await store.remove("server", this.#serverKey);
-    return isRevoked ? "revoked" : "forgotten";
+    // Who is renewing the tokens now would store the new ones after these were removed.
+    return store.withLease(this.#grantKey(discovery), async () => {
+      // Another process may have signed in or renewed the tokens.
+      await (this.#loading = this.#load());
+      const grant = this.#grant;
+      this.#grant = undefined;
+      if (grant === undefined) return "none";
+      this.#signedOut = true;
+      const client = await this.#client(discovery);
+      const isRevoked =
+        client !== undefined &&
+        (await revoke({ discovery, client, fetch: this.#options.fetch }, grant).catch(() => false));
+      await store.remove("grant", this.#grantKey(discovery));
+      await store.remove("server", this.#serverKey);
+      return isRevoked ? "revoked" : "forgotten";
+    });
   }
 
   async #load(): Promise<void> {
@@ -269,8 +274,10 @@ export class ServerAuthorizer implements Authorizer {
     const { refresh, signInError, toGrant } = await loadFlows();
     return store.withLease(key, async () => {
       if (await this.#adopt(discovery, used)) return true;
-      const refreshToken = this.#grant?.tokens.refresh_token;
       const before = await store.read("grant", key);
+      // Somebody has signed out in another process, perhaps where nobody revokes tokens: that must not be undone here.
+      if (before === undefined) this.#grant = undefined;
+      const refreshToken = this.#grant?.tokens.refresh_token;
       const client = await this.#client(discovery);
       if (refreshToken === undefined || client === undefined) return false;
       const renewWith = (by: OAuthClient): Promise<OAuthTokens | NotRenewable> =>

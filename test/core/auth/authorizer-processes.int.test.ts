@@ -1,6 +1,8 @@
 // Several processes with one state directory: a token of one serves all, and one process renews it.
 
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { closeAll } from "../../fixtures/http/client.ts";
 import type { OAuthFixture } from "../../fixtures/oauth/oauth.ts";
 import { closeBoards, statusOf } from "../../support/boards.ts";
@@ -97,5 +99,40 @@ describe("a sign-in in another process", () => {
     await other.close();
     expect(await callAtOnce(board, 3)).toEqual([]);
     expect(oauth.count("authorize")).toBe(1);
+  });
+});
+
+describe("a sign-out in another process", () => {
+  const storedGrants = async (stateDir: string): Promise<string[]> => {
+    const names = await readdir(join(stateDir, "auth"));
+    return names.filter((name) => name.startsWith("grant-"));
+  };
+
+  it("holds, also where nobody revokes the token that renews", async () => {
+    const oauth = await protect({ metadata: { revocation_endpoint: undefined } });
+    const stateDir = await signedIn(oauth);
+    const board = await connect(oauth, { stateDir });
+    expect(await callAtOnce(board, 1)).toEqual([]);
+    const other = await connect(oauth, { stateDir });
+    expect(await other.signOut("docs")).toBe("forgotten");
+    oauth.expireTokens();
+    const [failure] = await callAtOnce(board, 1);
+    expect(String(failure)).toContain("plugboard login docs");
+    expect(refreshesOf(oauth)).toEqual([]);
+    expect(await storedGrants(stateDir)).toEqual([]);
+  });
+
+  it("waits for a renewal that is under way, which would undo it", async () => {
+    const metadata = { revocation_endpoint: undefined };
+    const oauth = await protect({ tokenDelay: 500, metadata });
+    const stateDir = await signedIn(oauth);
+    const board = await connect(oauth, { stateDir });
+    const other = await connect(oauth, { stateDir });
+    oauth.expireTokens();
+    const calling = callAtOnce(board, 1);
+    await vi.waitFor(() => expect(refreshesOf(oauth)).toHaveLength(1), { timeout: 20_000 });
+    expect(await other.signOut("docs")).toBe("forgotten");
+    await calling;
+    expect(await storedGrants(stateDir)).toEqual([]);
   });
 });
