@@ -47,6 +47,8 @@ export interface JwtVerifierOptions {
 const LEEWAY_SECONDS = 30;
 /** OpenID Connect allows 255. */
 const LONGEST_SUBJECT = 255;
+/** What PostgreSQL can store: no zero, and no half of a character, of which two would be one there. */
+const SUBJECT = /^[^\0\p{Cs}]+$/u;
 const MOST_AUDIENCES = 100;
 
 export class JwtVerifier {
@@ -98,8 +100,8 @@ export class JwtVerifier {
 
 function verdictOn(payload: JWTPayload, issuer: string): JwtVerdict {
   const { sub, aud, exp } = payload;
-  if (typeof sub !== "string" || sub === "" || sub.length > LONGEST_SUBJECT) {
-    return invalid(`has no subject of 1 to ${LONGEST_SUBJECT} characters`);
+  if (typeof sub !== "string" || sub.length > LONGEST_SUBJECT || !SUBJECT.test(sub)) {
+    return invalid(`has no subject of 1 to ${LONGEST_SUBJECT} characters that can be stored`);
   }
   const audiences = texts(typeof aud === "string" ? [aud] : aud);
   const endsAt = (exp ?? 0) * 1000;

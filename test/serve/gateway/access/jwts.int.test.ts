@@ -69,6 +69,8 @@ describe("a JWT", () => {
     ["no subject", { sub: undefined }, "has no valid claim sub"],
     ["an empty subject", { sub: "" }, "has no subject"],
     ["a subject of 300 characters", { sub: "x".repeat(300) }, "has no subject"],
+    ["a subject that cannot be stored", { sub: "a\0b" }, "has no subject"],
+    ["a subject that is stored as another one", { sub: "a\ud800" }, "has no subject"],
     ["no audience", { aud: undefined }, "has no valid claim aud"],
     ["another audience", { aud: "https://other.example/mcp" }, "another audience"],
     [
