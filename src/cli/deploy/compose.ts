@@ -2,9 +2,16 @@
 // configuration says.
 
 import { toYaml, type YamlValue } from "../../util/yaml.ts";
-import { type DeploymentFile, type DeploymentPlan, OWN_ADDRESS, workerArguments } from "./plan.ts";
+import {
+  checkHosts,
+  type DeploymentFile,
+  type DeploymentPlan,
+  OWN_ADDRESS,
+  workerArguments,
+} from "./plan.ts";
 
 const GATEWAYS = ["gateway-1", "gateway-2"];
+const BALANCER = "balancer";
 const HOME = "/var/lib/plugboard";
 const CONFIG = "/etc/plugboard/plugboard.json";
 /** Inside the container of HAProxy, where nobody is root. */
@@ -12,6 +19,7 @@ const BALANCER_PORT = 8080;
 
 export function composeFiles(plan: DeploymentPlan, image: string): DeploymentFile[] {
   const { workers, port } = plan;
+  checkHosts(plan, ({ host }) => host, [...GATEWAYS, BALANCER]);
   const gateways = GATEWAYS.map(
     (name) => [name, container({ name, args: ["up"], image, variables: plan.variables })] as const,
   );
@@ -24,7 +32,7 @@ export function composeFiles(plan: DeploymentPlan, image: string): DeploymentFil
   const names = [...GATEWAYS, ...workers.map(({ host }) => host)];
   const value = {
     services: {
-      balancer: {
+      [BALANCER]: {
         image: "haproxy:3.0",
         restart: "unless-stopped",
         volumes: ["./haproxy.cfg:/usr/local/etc/haproxy/haproxy.cfg:ro"],

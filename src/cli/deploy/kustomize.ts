@@ -2,6 +2,7 @@
 
 import { toYaml, type YamlValue } from "../../util/yaml.ts";
 import {
+  checkHosts,
   type DeploymentFile,
   type DeploymentPlan,
   OWN_ADDRESS,
@@ -22,6 +23,7 @@ const STOP_SECONDS = 70;
 type Manifest = { readonly [key: string]: YamlValue | undefined };
 
 export function kustomizeFiles(plan: DeploymentPlan, image: string): DeploymentFile[] {
+  checkHosts(plan, nameOf, [NAME]);
   const workers = plan.workers.map((worker) => ({
     path: `${nameOf(worker)}.yaml`,
     text: withHead(

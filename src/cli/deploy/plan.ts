@@ -1,6 +1,7 @@
 // What a deployment consists of, whichever form it is written in: the one configuration of all gateways and workers, and which
 // variables each of them needs. No value of a secret is ever read.
 
+import { isIP } from "node:net";
 import { undecidedServers } from "../../core/board/worker.ts";
 import { variablesIn } from "../../core/config/fingerprint.ts";
 import { loadGateway } from "../../core/config/gateway.ts";
@@ -77,6 +78,33 @@ export interface PlanOptions {
 export function workerArguments({ server, agent, port }: WorkerPlan): string[] {
   const of = agent === undefined ? [] : ["--agent", agent];
   return ["up", "--only", server, "--host", "0.0.0.0", "--port", String(port), ...of];
+}
+
+/**
+ * Throws CONFIG_INVALID where a worker's container would not be found by `worker.url`, or would have the name of another one.
+ * `others` are names of what runs besides.
+ */
+export function checkHosts(
+  { workers }: DeploymentPlan,
+  nameOf: (worker: WorkerPlan) => string,
+  others: readonly string[],
+): void {
+  const taken = new Map(others.map((name) => [name, "another container"]));
+  for (const worker of workers) {
+    const { host, server, id } = worker;
+    const hint = `a container is found by its name, so give it one of its own, such as http://plugboard-worker-${id}:7584/mcp`;
+    if (isIP(host.replace(/^\[(.*)\]$/, "$1")) !== 0 || host === "localhost") {
+      const message = `worker.url of ${visible(server)} names the machine ${host}, where its container is not`;
+      throw new PlugboardError("CONFIG_INVALID", message, { hint });
+    }
+    const name = nameOf(worker);
+    const before = taken.get(name);
+    if (before !== undefined) {
+      const message = `worker.url of ${visible(server)} names the host ${name}, which is that of ${before}`;
+      throw new PlugboardError("CONFIG_INVALID", message, { hint });
+    }
+    taken.set(name, visible(server));
+  }
 }
 
 /** Rejects with CONFIG_INVALID if the file cannot be deployed, and says why. */

@@ -261,4 +261,34 @@ describe("names that mean something where they are written", () => {
     );
     expect(stderr).toContain("a and b have the same worker.url");
   });
+
+  it.each([
+    ["compose", ["http://w:1/mcp", "http://w:2/mcp"], "names the host w, which is that of a"],
+    ["kustomize", ["http://w.x:1/mcp", "http://w.y:1/mcp"], "names the host w, which is that of a"],
+    ["compose", ["http://gateway-1:1/mcp"], "names the host gateway-1, which is that of another"],
+    ["kustomize", ["http://plugboard:1/mcp"], "names the host plugboard, which is that of another"],
+    ["compose", ["http://10.0.0.11:1/mcp"], "names the machine 10.0.0.11, where its container is"],
+    ["kustomize", ["http://[::1]:1/mcp"], "names the machine [::1], where its container is not"],
+    ["kustomize", ["http://localhost:1/mcp"], "names the machine localhost, where its container"],
+  ])("%s refuses workers at %j, and replaces no container by them", async (form, urls, why) => {
+    const entries = urls.map((url, at) => {
+      const worker = { url, token: "secret://env/T", allowInsecure: true };
+      return [String.fromCodePoint(97 + at), { command: "npx", worker }] as const;
+    });
+    const given = configured(text(Object.fromEntries(entries)));
+    const { code, stdout, stderr } = await scratch.run(["deploy", form], given);
+    expect(stderr).toContain(why);
+    expect([code !== 0, stdout]).toEqual([true, ""]);
+  });
+
+  it("systemd runs several workers on one machine", async () => {
+    const entries = [1, 2].map((port) => {
+      const url = `http://10.0.0.11:${port}/mcp`;
+      const worker = { url, token: "secret://env/T", allowInsecure: true };
+      return [`w${port}`, { command: "npx", worker }] as const;
+    });
+    const given = configured(text(Object.fromEntries(entries)));
+    const { code, stdout } = await scratch.run(["deploy", "systemd"], given);
+    expect([code, stdout.match(/^# plugboard-worker-w\d\.service$/gm)?.length]).toEqual([0, 2]);
+  });
 });
