@@ -7,7 +7,14 @@ import type { Logger } from "../../types/logger.ts";
 import type { SessionNotes, SessionStore } from "../../types/shared-state.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
 import { reasonOf } from "../../../util/system-problem.ts";
-import { notesIn, type StoredSession } from "../stored-session.ts";
+import {
+  type KnownSession,
+  KnownSessions,
+  MOST_SESSIONS,
+  MOST_SUBSCRIBED,
+  notesIn,
+  subscribedBy,
+} from "../known-sessions.ts";
 import type { Postgres, Row } from "./postgres.ts";
 import type { Revisions } from "./revisions.ts";
 
@@ -18,8 +25,12 @@ type Change =
 
 /** How often what could not be written is tried again. */
 const RETRY_MS = 1000;
-/** How often expired sessions are forgotten. */
+/** How often expired sessions are forgotten, and those that are too many. */
 const TIDY_MS = 10 * 60_000;
+/** It is done sooner once so many characters of subscriptions were written. */
+const TIDY_SUBSCRIBED = MOST_SUBSCRIBED / 4;
+/** What is stored is in UTF-8, between quotation marks. */
+const MOST_STORED_BYTES = 2 * MOST_SUBSCRIBED;
 
 export interface SessionRowsOptions {
   postgres: Postgres;
@@ -30,7 +41,7 @@ export interface SessionRowsOptions {
 
 export class SessionRows implements SessionStore {
   readonly #options: SessionRowsOptions;
-  readonly #entries = new Map<string, StoredSession>();
+  readonly #entries = new KnownSessions();
   /** What is new of the sessions that are not written yet. */
   readonly #unwritten = new Map<string, Change>();
   readonly #listeners = new Set<(nonce: string) => void>();
@@ -41,6 +52,8 @@ export class SessionRows implements SessionStore {
   #writing: Promise<void> = Promise.resolve();
   #retry: Timer | undefined;
   #lastTidy: number;
+  /** Characters of subscriptions that were written since then. */
+  #subscribed = 0;
   #isClosed = false;
 
   constructor(options: SessionRowsOptions) {
@@ -64,7 +77,7 @@ export class SessionRows implements SessionStore {
   set(nonce: string, expiresAt: number, notes: SessionNotes): Promise<void> {
     // A request that was still running must not bring an ended session back.
     if (this.isRevoked(nonce)) return this.#writing;
-    return this.#put(nonce, { expiresAt, isRevoked: false, notes });
+    return this.#put(nonce, { expiresAt, isRevoked: false, notes: storable(notes) });
   }
 
   async claim(nonce: string, expiresAt: number): Promise<boolean> {
@@ -93,14 +106,14 @@ export class SessionRows implements SessionStore {
     if (this.#unwritten.size > 0) await this.#write();
   }
 
-  #find(nonce: string): StoredSession | undefined {
+  #find(nonce: string): KnownSession | undefined {
     const entry = this.#entries.get(nonce);
     if (entry === undefined || entry.expiresAt > this.#options.clock.now()) return entry;
     this.#entries.delete(nonce);
     return undefined;
   }
 
-  #put(nonce: string, entry: StoredSession): Promise<void> {
+  #put(nonce: string, entry: KnownSession): Promise<void> {
     const known = this.#entries.get(nonce)?.notes;
     this.#entries.set(nonce, entry);
     this.#unwritten.set(nonce, changeTo(entry, known, this.#unwritten.get(nonce)));
@@ -159,6 +172,7 @@ export class SessionRows implements SessionStore {
 
   async #writeNotes([nonce, { logLevel, added, removed }]: Noted): Promise<void> {
     const { expiresAt = 0, notes = {} } = this.#entries.get(nonce) ?? {};
+    this.#subscribed += subscribedBy({ notes: { subscriptions: [...added] } });
     await this.#options.revisions.change(
       "sessions",
       `insert into plugboard_sessions select $1, $2, false, $3, revision from bumped
@@ -195,15 +209,21 @@ export class SessionRows implements SessionStore {
 
   async #tidy(): Promise<void> {
     const { clock, postgres } = this.#options;
-    if (clock.monotonic() - this.#lastTidy < TIDY_MS) return;
+    const isDue = clock.monotonic() - this.#lastTidy >= TIDY_MS;
+    if (!isDue && this.#subscribed < TIDY_SUBSCRIBED) return;
     this.#lastTidy = clock.monotonic();
-    const now = clock.now();
-    for (const [nonce, { expiresAt }] of this.#entries) {
-      if (expiresAt <= now) this.#entries.delete(nonce);
-    }
-    // By the engine's clock, and not at once: a session that has ended would come back on every replica whose clock is behind.
+    this.#subscribed = 0;
+    this.#entries.forgetExpired(clock.now());
+    // Those that have expired by the engine's clock, and not at once: a session that has ended would come back on every replica whose
+    // clock is behind.
     await postgres.query(
-      "delete from plugboard_sessions where expires_at < extract(epoch from now()) * 1000 - 86400000",
+      `with listed as (
+          select nonce, row_number() over newest as place, sum(octet_length(notes)) over newest as bytes
+            from plugboard_sessions window newest as (order by revision desc))
+        delete from plugboard_sessions using listed where plugboard_sessions.nonce = listed.nonce and (
+          expires_at < extract(epoch from now()) * 1000 - 86400000
+          or place > $1 or (bytes > $2 and not is_revoked))`,
+      [MOST_SESSIONS, MOST_STORED_BYTES],
     );
   }
 
@@ -232,7 +252,7 @@ export class SessionRows implements SessionStore {
     const known = this.#entries.get(name);
     // What this process knows and has not written yet is newer, unless the session has ended.
     if (known?.isRevoked || (this.#unwritten.has(name) && isRevoked !== true)) return;
-    const entry: StoredSession = {
+    const entry: KnownSession = {
       expiresAt: Number(expiresAt),
       isRevoked: isRevoked === true,
       ...(typeof notes === "string" && { notes: notesIn(objectIn(tryParseJson(notes))) }),
@@ -252,7 +272,7 @@ function isNoted(each: readonly [string, Change]): each is Noted {
 
 /** What is new in `entry`, after what was `known` and what waits to be written of it. */
 function changeTo(
-  { isRevoked, notes }: StoredSession,
+  { isRevoked, notes }: KnownSession,
   known: SessionNotes = {},
   waiting?: Change,
 ): Change {
@@ -261,8 +281,7 @@ function changeTo(
   const change: Change = {
     kind: "noted",
     logLevel: notes?.logLevel === known.logLevel ? undefined : notes?.logLevel,
-    // PostgreSQL takes no text with this character in it.
-    added: new Set([...(now ?? [])].filter((uri) => !before?.has(uri) && !uri.includes("\0"))),
+    added: new Set([...(now ?? [])].filter((uri) => !before?.has(uri))),
     removed: new Set([...(before ?? [])].filter((uri) => !now?.has(uri))),
   };
   return waiting === undefined ? change : joined(waiting, change);
@@ -279,4 +298,11 @@ function joined(first: Change, then: Change): Change {
       ...then.removed,
     ]),
   };
+}
+
+/** PostgreSQL takes no text with a zero or with half a character in it. Who subscribes to one hears of it until the gateway ends. */
+function storable({ subscriptions, ...rest }: SessionNotes): SessionNotes {
+  if (subscriptions === undefined) return rest;
+  const isStorable = (uri: string): boolean => !/\0|\p{Cs}/u.test(uri);
+  return { ...rest, subscriptions: subscriptions.filter(isStorable) };
 }

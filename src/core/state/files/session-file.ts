@@ -10,8 +10,8 @@ import type { SessionNotes, SessionStore } from "../../types/shared-state.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
 import { makeDirectory } from "../../../util/make-directory.ts";
 import { replaceFile } from "../../../util/replace-file.ts";
+import { type KnownSession, KnownSessions, notesIn } from "../known-sessions.ts";
 import { withLock } from "../lock.ts";
-import { notesIn, type StoredSession } from "../stored-session.ts";
 
 export interface SessionFileOptions {
   stateDir: string;
@@ -23,8 +23,6 @@ export interface SessionFileOptions {
 /** Another gateway that shares the directory may have ended a session. */
 const LOOK_EVERY = 500;
 const CHUNK_BYTES = 1024 * 1024;
-/** Beyond this, the sessions that expire first are forgotten. */
-const MOST_ENTRIES = 200_000;
 /** How much of a list of subscriptions is in one line, in characters. A longer URI holds until the gateway ends. */
 const LONGEST_PART = 128 * 1024;
 /** A file with fewer lines is never worth rewriting. */
@@ -39,13 +37,13 @@ export class SessionFile implements SessionStore {
   readonly #file: string;
   readonly #clock: Clock;
   readonly #onWriteError: (error: unknown) => void;
-  readonly #entries = new Map<string, StoredSession>();
+  readonly #entries = new KnownSessions();
   /** How far the file has been read, and which file it was. */
   #read = { inode: 0, offset: 0, lines: 0 };
   #enoughLines = LEAST_LINES;
   #lastLook = -Infinity;
   /** What the file has of the sessions of which we know something newer. Undefined: nothing, or nobody knows what. */
-  readonly #unwritten = new Map<string, StoredSession | undefined>();
+  readonly #unwritten = new Map<string, KnownSession | undefined>();
   #isWriteDue = false;
   #writing: Promise<void> = Promise.resolve();
   readonly #listeners = new Set<(nonce: string) => void>();
@@ -111,7 +109,7 @@ export class SessionFile implements SessionStore {
     });
   }
 
-  #find(nonce: string): StoredSession | undefined {
+  #find(nonce: string): KnownSession | undefined {
     this.#look();
     const entry = this.#entries.get(nonce);
     if (entry === undefined || entry.expiresAt > this.#clock.now()) return entry;
@@ -119,7 +117,7 @@ export class SessionFile implements SessionStore {
     return undefined;
   }
 
-  #put(nonce: string, entry: StoredSession): Promise<void> {
+  #put(nonce: string, entry: KnownSession): Promise<void> {
     if (!this.#unwritten.has(nonce)) this.#unwritten.set(nonce, this.#entries.get(nonce));
     this.#entries.set(nonce, entry);
     // Lines that come while a write runs go with the next write.
@@ -145,7 +143,7 @@ export class SessionFile implements SessionStore {
 
   async #append(): Promise<void> {
     const lines: string[] = [];
-    const written = new Map<string, StoredSession | undefined>();
+    const written = new Map<string, KnownSession | undefined>();
     for (const [nonce, known] of this.#unwritten) {
       const entry = this.#entries.get(nonce);
       written.set(nonce, entry);
@@ -166,7 +164,7 @@ export class SessionFile implements SessionStore {
 
   /** Looks at every entry, so it waits until there are twice as many lines as the last time. */
   async #tidy(): Promise<void> {
-    this.#forgetExpired();
+    this.#entries.forgetExpired(this.#clock.now());
     const isWorthIt = this.#read.lines > 2 * this.#entries.size;
     if (isWorthIt) await this.#rewrite();
     this.#enoughLines = LEAST_LINES + 2 * (isWorthIt ? this.#entries.size : this.#read.lines);
@@ -185,17 +183,6 @@ export class SessionFile implements SessionStore {
       await file.close();
     }
     await replaceFile(temporary, this.#file, { clock: this.#clock });
-  }
-
-  #forgetExpired(): void {
-    const now = this.#clock.now();
-    for (const [nonce, { expiresAt }] of this.#entries) {
-      if (expiresAt <= now) this.#entries.delete(nonce);
-    }
-    const excess = this.#entries.size - MOST_ENTRIES;
-    if (excess <= 0) return;
-    const soonest = [...this.#entries].toSorted(([, a], [, b]) => a.expiresAt - b.expiresAt);
-    for (const [nonce] of soonest.slice(0, excess)) this.#entries.delete(nonce);
   }
 
   /** Takes over the lines that are new in the file. Synchronous, since it runs in the middle of a request. */
@@ -260,7 +247,7 @@ export class SessionFile implements SessionStore {
   }
 
   /** What this process has written comes back too. */
-  #heard(nonce: string, entry: StoredSession): void {
+  #heard(nonce: string, entry: KnownSession): void {
     const isNew = !isDeepStrictEqual(this.#entries.get(nonce), entry);
     this.#entries.set(nonce, entry);
     if (isNew) for (const listener of this.#listeners) listener(nonce);
@@ -270,8 +257,8 @@ export class SessionFile implements SessionStore {
 /** What the file has to say about a session, of which it has said what is `known` already. */
 function linesOf(
   nonce: string,
-  { expiresAt, isRevoked, notes }: StoredSession,
-  known?: StoredSession,
+  { expiresAt, isRevoked, notes }: KnownSession,
+  known?: KnownSession,
 ): string[] {
   const line = (more: object): string => `${JSON.stringify({ nonce, expiresAt, ...more })}\n`;
   if (isRevoked) return [line({ revoked: true })];

@@ -396,6 +396,39 @@ describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}
     await vi.waitFor(() => expect(two.sessions.isRevoked("before")).toBe(true), SOON);
   });
 
+  it("sessions are so many at most, and the notes of no client keep those of others from being stored", async () => {
+    const settings = await engines.newSettings();
+    let moved = 0;
+    const clock: Clock = { ...systemClock, monotonic: () => systemClock.monotonic() + moved };
+    const [one, two] = [await open(settings, { clock }), await open(settings)];
+    // What PostgreSQL cannot store holds where it was said.
+    const odd = ["a:\0", "a:\ud800"];
+    await one.sessions.set("odd", LATER, { subscriptions: [...odd, "a:1"] });
+    await one.sessions.set("odd", LATER, { subscriptions: [...odd, "a:1", "a:2"] });
+    await one.sessions.set("other", LATER, { logLevel: "debug" });
+    await vi.waitFor(() => {
+      expect(two.sessions.get("odd")?.subscriptions?.toSorted()).toEqual(["a:1", "a:2"]);
+      expect(two.sessions.get("other")).toEqual({ logLevel: "debug" });
+    }, SOON);
+    // As a client leaves them that begins one session after another, and subscribes to much in each.
+    engines.sql(
+      settings,
+      `insert into plugboard_sessions select 'ended' || n, ${LATER}, true, null, n - 1000000
+          from generate_series(1, 200000) n;
+        insert into plugboard_sessions select 'large' || n, ${LATER}, false, repeat('x', 8000000), n - 500000
+          from generate_series(1, 10) n`,
+    );
+    moved = 11 * 60_000;
+    await one.sessions.set("other", LATER, { logLevel: "info" });
+    const stored = (which: string): string =>
+      engines.sql(settings, `select count(*) from plugboard_sessions where ${which}`);
+    await vi.waitFor(() => expect(stored("true")).toBe("199998"), SOON);
+    expect([stored("nonce like 'large%'"), stored("nonce in ('odd', 'other')")]).toEqual([
+      "8",
+      "2",
+    ]);
+  });
+
   it("a clock of Valkey that goes back refuses nobody", async () => {
     const settings = await engines.newSettings();
     const one = await open(settings);

@@ -1,0 +1,55 @@
+import { describe, expect, it } from "vitest";
+import {
+  type KnownSession,
+  KnownSessions,
+  MOST_SESSIONS,
+  MOST_SUBSCRIBED,
+} from "../../../src/core/state/known-sessions.ts";
+
+const LATER = 1000;
+const ENDED: KnownSession = { expiresAt: LATER, isRevoked: true };
+
+function subscribed(...subscriptions: string[]): KnownSession {
+  return { expiresAt: LATER, isRevoked: false, notes: { subscriptions } };
+}
+
+describe("the sessions that are remembered", () => {
+  it("are so many at most: those that were remembered first are forgotten", () => {
+    const sessions = new KnownSessions();
+    for (let at = 0; at < MOST_SESSIONS; at += 1) sessions.set(`n${at}`, ENDED);
+    expect(sessions.get("n0")).toBe(ENDED);
+    sessions.set("another", ENDED);
+    expect(sessions.size).toBe(MOST_SESSIONS * 0.75);
+    expect([sessions.get("n0"), sessions.get("another")]).toEqual([undefined, ENDED]);
+  });
+
+  it("have subscribed to so much at most, and none of those that were ended is forgotten for that", () => {
+    const sessions = new KnownSessions();
+    const uri = "x".repeat(MOST_SUBSCRIBED / 16);
+    sessions.set("ended", ENDED);
+    for (let at = 0; at < 16; at += 1) sessions.set(`n${at}`, subscribed(uri));
+    // What one has ended, or no longer subscribes to, makes room for another.
+    sessions.set("n15", subscribed());
+    sessions.set("n14", ENDED);
+    sessions.delete("n13");
+    for (const nonce of ["a", "b", "c"]) sessions.set(nonce, subscribed(uri));
+    expect(sessions.get("n0")).toBeDefined();
+    sessions.set("d", subscribed(uri));
+    const left = [...sessions].flatMap(([nonce, { notes }]) =>
+      notes?.subscriptions?.length ? [nonce] : [],
+    );
+    expect(left).toEqual(
+      [5, 6, 7, 8, 9, 10, 11, 12].map((at) => `n${at}`).concat("a", "b", "c", "d"),
+    );
+    expect([sessions.get("ended"), sessions.get("n14")]).toEqual([ENDED, ENDED]);
+    expect(sessions.get("n15")).toBeDefined();
+  });
+
+  it("are forgotten when they expire", () => {
+    const sessions = new KnownSessions();
+    sessions.set("early", { ...ENDED, expiresAt: LATER - 1 });
+    sessions.set("late", ENDED);
+    sessions.forgetExpired(LATER - 1);
+    expect([...sessions].map(([nonce]) => nonce)).toEqual(["late"]);
+  });
+});
