@@ -26,6 +26,8 @@ export interface SharedState extends BoardState {
   health?: () => StateHealth;
   /** Rejects with CONFIG_INVALID if a gateway could not open what is stored, and so not start. Absent with files. */
   checkKeys?(): Promise<void>;
+  /** What this user may not do there although a gateway has to, such as `insert on plugboard_audit`. Absent with files. */
+  missingRights?(): Promise<string[]>;
   /** The gateways that share this state. Absent where they cannot know of each other: with files. */
   replicas?: Replicas;
   /** Resolves when everything is written. Never rejects. */

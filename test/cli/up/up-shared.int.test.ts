@@ -1,7 +1,7 @@
 // Two gateways on one PostgreSQL and one Valkey, and commands from a third machine: all of them see the same.
 
 import { join } from "node:path";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { closeAll, owned } from "../../fixtures/http/client.ts";
 import { startOAuth } from "../../fixtures/oauth/oauth.ts";
@@ -136,6 +136,26 @@ describe.skipIf(missing !== undefined)(`gateways on two machines${why}`, () => {
         check: "shared-state",
         level: "broken",
         message: expect.stringContaining("cannot be opened with gateway.shared.keys"),
+      }),
+    );
+    // Nor would one be of much use whose user may do too little.
+    engines.sql(
+      { postgres, keys: [], maxStale: 0 },
+      `drop role if exists partly; create role partly login;
+        grant select, insert, update on all tables in schema public to partly;
+        grant delete on plugboard_leases to partly`,
+    );
+    const limited = join(scratch.directory, "limited.json");
+    const board = readFileSync(on("third").env["PLUGBOARD_CONFIG"] ?? "", "utf8");
+    writeFileSync(limited, board.replace("plugboard@", "partly@"));
+    const { env } = on("third");
+    const partly = { env: { ...env, PLUGBOARD_CONFIG: limited } };
+    const { stdout: saidOfRights } = await scratch.run(["doctor", "--json"], partly);
+    expect(JSON.parse(saidOfRights).findings).toContainEqual(
+      expect.objectContaining({
+        check: "shared-rights",
+        level: "broken",
+        message: expect.stringMatching(/may not: delete on plugboard_approvals, delete on /),
       }),
     );
     const status = await scratch.run(["--json"], on("one"));

@@ -37,13 +37,20 @@ return 0
 export class CallsUnderWay {
   readonly #client: ValkeyClient;
   readonly #clock: Pick<Clock, "later">;
+  readonly #onFailed: (error: unknown) => void;
   /** The calls of this process: the key of each, by its name. */
   readonly #own = new Map<string, string>();
   #renewer: Timer | undefined;
 
-  constructor(client: ValkeyClient, clock: Pick<Clock, "later">) {
+  /** `onFailed` hears of what nobody waits for. */
+  constructor(
+    client: ValkeyClient,
+    clock: Pick<Clock, "later">,
+    onFailed: (error: unknown) => void,
+  ) {
     this.#client = client;
     this.#clock = clock;
+    this.#onFailed = onFailed;
     client.defineCommand("plugboardEnter", { lua: ENTER });
     client.defineCommand("plugboardStay", { lua: STAY });
   }
@@ -59,7 +66,7 @@ export class CallsUnderWay {
     return () => {
       if (!this.#own.delete(name)) return;
       // If this fails, the call stops counting half a minute later.
-      this.#client.zrem(key, name).catch(() => {});
+      this.#client.zrem(key, name).catch(this.#onFailed);
     };
   }
 
@@ -73,7 +80,7 @@ export class CallsUnderWay {
       const keys = [...this.#own.values()];
       this.#renewer = names.length > 0 ? this.#renewLater() : undefined;
       if (names.length === 0) return;
-      this.#client.plugboardStay(keys.length, ...keys, CALL_MS, ...names).catch(() => {});
+      this.#client.plugboardStay(keys.length, ...keys, CALL_MS, ...names).catch(this.#onFailed);
     });
   }
 }

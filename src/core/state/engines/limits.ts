@@ -120,7 +120,7 @@ export class ValkeyLimits implements Limits {
     this.where = where;
     this.#client = client;
     this.#options = options;
-    this.#underWay = new CallsUnderWay(client, options.clock);
+    this.#underWay = new CallsUnderWay(client, options.clock, (error) => this.#onFailed(error));
     client.on("error", (error) => {
       this.#cause = error;
     });

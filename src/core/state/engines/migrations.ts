@@ -43,6 +43,28 @@ const STEPS: readonly string[] = [
   `,
 ];
 
+const TABLES = STEPS.flatMap((step) =>
+  [...step.matchAll(/create table (\w+)/g)].map(([, name]) => name),
+);
+/** Who has more is not asked for less: these are never used. */
+const NEVER_USED = new Set([
+  ...["insert", "update", "delete"].map((right) => `${right} on plugboard_salt`),
+  ...["insert", "delete"].map((right) => `${right} on plugboard_revisions`),
+  ...["update", "delete"].map((right) => `${right} on plugboard_audit`),
+  "update on plugboard_pinned",
+]);
+
+/** What this user may not do although a gateway has to. Rejects if PostgreSQL cannot be reached. */
+export async function missingRights(postgres: Postgres): Promise<string[]> {
+  const rows = await postgres.query(
+    `select needed || ' on ' || name as missing
+      from unnest($1::text[]) name, unnest(array['select', 'insert', 'update', 'delete']) needed
+      where not has_table_privilege(name, needed) order by name, needed`,
+    [TABLES],
+  );
+  return rows.map(({ missing }) => String(missing)).filter((each) => !NEVER_USED.has(each));
+}
+
 /** Steps that a later version has made, and that this one can still work with. */
 const LATER_STEPS = 1;
 

@@ -15,7 +15,7 @@ import { DividedLimits } from "./divided-limits.ts";
 import type { ImportOptional } from "./driver.ts";
 import { GrantRows } from "./grants.ts";
 import { ValkeyLimits } from "./limits.ts";
-import { migrate } from "./migrations.ts";
+import { migrate, missingRights } from "./migrations.ts";
 import { PinRows } from "./pins.ts";
 import { Postgres } from "./postgres.ts";
 import { Revisions } from "./revisions.ts";
@@ -117,6 +117,7 @@ async function openStores(
       await SealKeyRows.check(postgres, values);
       await tokens.checkDefault();
     },
+    missingRights: () => missingRights(postgres),
     health: () => ({
       replicas: revisions.count,
       engines: ["postgres", ...(valkey === undefined ? [] : ["valkey"]), "audit"],

@@ -151,6 +151,21 @@ describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}
     expect(alone.map((each) => typeof each)).toEqual(["function", "undefined"]);
   });
 
+  it("says so where a call stops counting too late, since a command is not allowed", async () => {
+    const settings = await engines.newSettings();
+    const user = "acl setuser partly on nopass allkeys +@all -zrem".split(" ");
+    engines.valkeyCommand(settings, ...user);
+    const url = settings.valkey?.url.replace("//", "//partly@") ?? "";
+    const one = await open({ ...settings, valkey: { url, password: "any" } });
+    const leave = await one.limits.enter("k", 2);
+    expect(one.health?.().away).toEqual([]);
+    leave?.();
+    await vi.waitFor(
+      () => expect(one.health?.().away[0]?.message).toMatch(/no permissions to run the 'zrem'/),
+      SOON,
+    );
+  });
+
   it("what was used on a day is stored once PostgreSQL is there again", async () => {
     const settings = await engines.newSettings();
     const [one, two] = [await open(settings), await open(settings)];
@@ -598,6 +613,15 @@ describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}
     engines.sql(settings, "grant insert, update, delete on all tables in schema public to partly");
     const state = await open(partly);
     expect(state.health?.().away).toEqual([]);
+    expect(await state.missingRights?.()).toEqual([]);
+    // Needed when somebody calls, and when somebody signs out.
+    engines.sql(settings, "revoke insert on plugboard_audit from partly");
+    engines.sql(settings, "revoke delete on plugboard_grants from partly");
+    expect(await state.missingRights?.()).toEqual([
+      "insert on plugboard_audit",
+      "delete on plugboard_grants",
+    ]);
+    engines.sql(settings, "grant insert, delete on all tables in schema public to partly");
     engines.sql(settings, "revoke update on plugboard_replicas from partly");
     const away = () => state.health?.().away.map(({ message }) => message);
     const said = /^what other gateways change is not heard here: .*plugboard_replicas$/;
