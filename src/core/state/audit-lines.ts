@@ -1,14 +1,7 @@
 // The lines of an audit, wherever they are stored.
 
-import type {
-  AuditEntry,
-  AuditLine,
-  DecisionEntry,
-  LostEntries,
-  StartedEntry,
-  SuspiciousResult,
-} from "../types/audit-entry.ts";
-import { isJsonObject, tryParseJson } from "../types/json.ts";
+import type { AuditLine } from "../types/audit-entry.ts";
+import { isJsonObject, isTexts, type JsonObject, tryParseJson } from "../types/json.ts";
 
 /** No line of an audit is longer. Longer ones are skipped. */
 export const LONGEST_AUDIT_LINE = 1024 * 1024;
@@ -46,35 +39,39 @@ export async function* lastLines(
   yield* kept;
 }
 
-/** Undefined if it is not a line of an audit: torn, or another program's. */
+/** Undefined if it is not a line of an audit: torn, another program's, or changed by whoever can write where it is stored. */
 export function parseAuditLine(text: string): AuditLine | undefined {
   const line = tryParseJson(text);
-  if (!isJsonObject(line) || typeof line["time"] !== "string") return undefined;
-  if (line["type"] === "lost") {
-    return typeof line["count"] === "number" ? (line as unknown as LostEntries) : undefined;
+  if (!isJsonObject(line)) return undefined;
+  return isWhole(line) ? (line as unknown as AuditLine) : undefined;
+}
+
+const ALWAYS_TEXT = ["agent", "server", "tool"];
+/** Of any line. */
+const MAYBE_TEXT =
+  "agent session caller server tool start argumentsHash rule file failed visit".split(" ");
+
+function isWhole(line: JsonObject): boolean {
+  const { time, arguments: args } = line;
+  const areText = (...keys: readonly string[]): boolean =>
+    keys.every((key) => typeof line[key] === "string");
+  const areCounts = (...keys: readonly string[]): boolean =>
+    keys.every((key) => Number.isFinite(line[key]) && Number(line[key]) >= 0);
+  if (typeof time !== "string" || Number.isNaN(Date.parse(time))) return false;
+  if (!MAYBE_TEXT.every((key) => line[key] === undefined || areText(key))) return false;
+  if (args !== undefined && !isJsonObject(args)) return false;
+  switch (line["type"]) {
+    case "lost":
+      return areCounts("count");
+    case "suspicious":
+      return areText(...ALWAYS_TEXT) && isTexts(line["patterns"]);
+    case "decision":
+      return areText("caller", "visit", "decided");
+    case "start":
+      return areText("id", ...ALWAYS_TEXT);
+    case "call":
+      return areText("decision", "outcome", ...ALWAYS_TEXT) && areCounts("durationMs", "bytes");
+    default:
+      return false;
   }
-  if (line["type"] === "suspicious") {
-    const isWhole = ["agent", "server", "tool"].every((key) => typeof line[key] === "string");
-    return isWhole && Array.isArray(line["patterns"])
-      ? (line as unknown as SuspiciousResult)
-      : undefined;
-  }
-  if (line["type"] === "decision") {
-    const isWhole = ["caller", "visit", "decided"].every((key) => typeof line[key] === "string");
-    const rest = ["file", "agent", "server", "tool", "failed"].map((key) => typeof line[key]);
-    const isPlain = rest.every((type) => type === "string" || type === "undefined");
-    return isWhole && isPlain ? (line as unknown as DecisionEntry) : undefined;
-  }
-  if (line["type"] === "start") {
-    const isWhole = ["id", "agent", "server", "tool"].every((key) => typeof line[key] === "string");
-    return isWhole ? (line as unknown as StartedEntry) : undefined;
-  }
-  const isCall =
-    line["type"] === "call" &&
-    ["agent", "server", "tool", "decision", "outcome"].every(
-      (key) => typeof line[key] === "string",
-    ) &&
-    typeof line["durationMs"] === "number" &&
-    typeof line["bytes"] === "number";
-  return isCall ? (line as unknown as AuditEntry) : undefined;
 }

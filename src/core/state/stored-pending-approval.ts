@@ -5,6 +5,8 @@ import type { ApprovalAnswer } from "../types/approval.ts";
 import { isJsonObject } from "../types/json.ts";
 import type { PendingAnswer, PendingApproval } from "../types/shared-state.ts";
 
+/** It is shown as it is, since people type it. */
+const ID = /^[\w-]{1,64}$/;
 const ANSWERS: readonly unknown[] = ["once", "always", "refuse"] satisfies ApprovalAnswer[];
 
 /** What an answer is bound to. */
@@ -26,12 +28,13 @@ export function isPendingAnswer(value: unknown): value is PendingAnswer {
   return ANSWERS.includes(value);
 }
 
-/** Another version of ours may have written it. */
+/** Another version of ours may have written it, or whoever can write where it is stored. */
 export function isPendingApproval(value: unknown): value is PendingApproval {
   if (!isJsonObject(value)) return false;
   const { id, caller, agent, request, argsHash, createdAt, expiresAt } = value;
   return (
     typeof id === "string" &&
+    ID.test(id) &&
     isJsonObject(caller) &&
     typeof caller.id === "string" &&
     typeof caller.label === "string" &&

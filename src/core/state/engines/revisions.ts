@@ -7,6 +7,8 @@ import { isDeepStrictEqual } from "node:util";
 import { isJsonObject, tryParseJson } from "../../types/json.ts";
 import type { Invalidation, Replica, Replicas, Topic } from "../../types/shared-state.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
+import { oneLine } from "../../../util/text.ts";
+import { visible } from "../../../util/visible.ts";
 import { notification, type Postgres, refusalIn, type Row } from "./postgres.ts";
 
 /** The topics of the port, and those that only the stores in this folder listen to. */
@@ -28,6 +30,9 @@ const ENGINE_TIME = "extract(epoch from clock_timestamp())::float8 * 1000 as eng
 const SALT = "select salt from plugboard_salt";
 /** Of a statement whose result need not survive a crash of the engine: it does not wait for the disk. */
 const WITHOUT_DISK = "set_config('synchronous_commit', 'off', true)";
+const LONGEST_NAME = 200;
+/** Of a configuration. */
+const HASH = /^[0-9a-f]{12}$/;
 /** Whoever stops properly removes itself; those who were killed are removed by whoever starts. */
 const REMOVE_KILLED = "delete from plugboard_replicas where seen < now() - interval '1 day'";
 /** The others, as one JSON text. */
@@ -297,8 +302,9 @@ function readReplica(value: unknown): Replica | undefined {
   if (typeof id !== "string" || typeof name !== "string") return undefined;
   return {
     id,
-    name,
+    // Logs, commands and the page show it.
+    name: visible(oneLine(name, LONGEST_NAME)),
     ...(typeof url === "string" && isWebAddress(url) && { url }),
-    ...(typeof configuration === "string" && { configuration }),
+    ...(typeof configuration === "string" && HASH.test(configuration) && { configuration }),
   };
 }

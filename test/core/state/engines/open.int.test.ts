@@ -127,6 +127,29 @@ describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}
     await vi.waitFor(() => expect(two.replicas!.list()).toHaveLength(1), SOON);
   });
 
+  it("what somebody else has written into the tables is shown as what it is", async () => {
+    const settings = await engines.newSettings();
+    const state = await open(settings);
+    const evil = "a\u{1b}[2J\nb";
+    const request = { tool: "docs/read", hash: "h", reason: "", args: {}, hints: {} };
+    const ask = (id: string): string => {
+      const caller = { id: "token:ci", label: "ci" };
+      const times = { createdAt: 1, expiresAt: LATER };
+      const asked = { id, caller, agent: "main", request, argsHash: "a", ...times };
+      return `insert into plugboard_waiting values ('${id}', 'other', '', $x$${JSON.stringify(asked)}$x$, null, ${LATER});`;
+    };
+    engines.sql(
+      settings,
+      `insert into plugboard_replicas values ('other', $x$${evil}$x$, 'file:///etc', $x$${evil}$x$, now());
+        ${ask("abcd2345")} ${ask(evil)}`,
+    );
+    await vi.waitFor(
+      () => expect(state.replicas?.list()[1]).toEqual({ id: "other", name: "a b" }),
+      SOON,
+    );
+    expect((await state.pending.list()).map(({ id }) => id)).toEqual(["abcd2345"]);
+  });
+
   it("both count places together, and those of a process that is gone are free after half a minute", async () => {
     const settings = await engines.newSettings();
     const [one, two] = [await open(settings), await open(settings)];

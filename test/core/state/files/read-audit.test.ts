@@ -54,7 +54,12 @@ describe("readAudit", () => {
       JSON.stringify({ ...call, time: 5 }),
       JSON.stringify({ ...call, type: "other" }),
       JSON.stringify({ ...call, tool: undefined }),
-      JSON.stringify({ ...call, bytes: "5" }),
+      JSON.stringify({ ...call, time: "\u{1b}[2J" }),
+      ...["5", -5, null].map((bytes) => JSON.stringify({ ...call, bytes })),
+      JSON.stringify(call).replace(/"durationMs":[\d.]+/, '"durationMs":1e999'),
+      ...["caller", "session", "rule"].map((key) => JSON.stringify({ ...call, [key]: { a: 1 } })),
+      JSON.stringify({ ...call, arguments: [1] }),
+      JSON.stringify({ ...call, type: "suspicious", patterns: [5] }),
       JSON.stringify({ type: "lost", time: "2026-11-15T11:00:00.000Z" }),
       "x".repeat(3 * 1024 * 1024),
     ];
