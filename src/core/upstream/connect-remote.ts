@@ -72,12 +72,13 @@ export function remoteConnector(
       const { url } = target;
       const fetch = await targetFetch(target, { networkAllow, isOfSession, env, clock });
       const authorizer = await authorize?.(target);
-      const { maxMessageBytes, authHeader } = definition;
+      const { maxMessageBytes, authHeader: header, worker } = definition;
+      const key = worker === undefined ? "auth" : "worker.token";
       const quote: Quote = (received, max) => excerpt(received, redact, max);
       const remote = {
         url,
         headers: sent,
-        authHeader,
+        ...(header !== undefined && { auth: { header, key } as const }),
         fetch,
         authorizer,
         clock,

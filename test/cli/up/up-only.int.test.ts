@@ -94,6 +94,10 @@ it("two gateways use the one process of a worker, which asks nobody itself", asy
   expect(await via(0, "papers__echo")).toBe("hi");
   expect(await via(0, "papers__echo")).toContain("too many calls");
 
+  const wrong = { env: { ...on("four").env, WORKER_TOKEN: "v".repeat(40) } };
+  const { stdout: examined } = await scratch.run(["doctor", "docs", "--json"], wrong);
+  expect(examined).toContain('check the value in \\"worker.token\\": it may be wrong');
+
   // A new worker, as after a crash of its machine.
   expect((await worker.stop()).code).toBe(0);
   const next = await start("three", "--only", "docs", "--port", String(port));

@@ -18,6 +18,12 @@ export type Refusal =
 const SHORTEST_WAIT_MS = 250;
 const DEFAULT_WAIT_MS = 1000;
 
+/** A header that the configuration has under a key of its own. */
+export interface ConfiguredAuth {
+  header: string;
+  key: "auth" | "worker.token";
+}
+
 export interface RefusedAnswer {
   status: number;
   headers: Readonly<Record<string, string>>;
@@ -27,8 +33,8 @@ export interface RefusedAnswer {
   inSession: boolean;
   /** The configured headers of the request. */
   sent: Readonly<Record<string, string>>;
-  /** The one of them that is configured as `auth`. */
-  authHeader?: string | undefined;
+  /** The one of them that is not among `headers` of the configuration. */
+  auth?: ConfiguredAuth | undefined;
   now: number;
   quote: Quote;
 }
@@ -147,11 +153,13 @@ function needsAuth(answer: RefusedAnswer): PlugboardError {
 }
 
 /** Where the credentials that were sent are configured. */
-function credentialPlaces({ sent, authHeader }: RefusedAnswer): string[] {
+function credentialPlaces({ sent, auth }: RefusedAnswer): string[] {
   const names = Object.keys(sent).filter(
-    (name) => name === authHeader || /auth|token|key|cookie/i.test(name),
+    (name) => name === auth?.header || /auth|token|key|cookie/i.test(name),
   );
-  return names.map((name) => (name === authHeader ? '"auth"' : `"headers" (${oneLine(name, 60)})`));
+  return names.map((name) =>
+    name === auth?.header ? `"${auth.key}"` : `"headers" (${oneLine(name, 60)})`,
+  );
 }
 
 /** What the server says about its refusal, in one of the forms that servers use. A page of HTML says nothing. */

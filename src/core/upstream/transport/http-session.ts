@@ -12,7 +12,7 @@ import type { ConfiguredHeaders } from "./configured-headers.ts";
 import { readEvents, type StreamPosition } from "./event-stream.ts";
 import { mediaType, mirroredHeaders, sessionHeaders } from "./http-headers.ts";
 import type { Quote } from "./errors.ts";
-import { readRefusal } from "./http-refusal.ts";
+import { type ConfiguredAuth, readRefusal } from "./http-refusal.ts";
 import { type Hold, sendAuthorized } from "./send-authorized.ts";
 import { type Tap, tapped } from "../tap.ts";
 
@@ -32,8 +32,8 @@ export interface RemoteOptions {
   url: string;
   /** The configured headers, which are sent to the server's own origin only. */
   headers: ConfiguredHeaders;
-  /** The one of them that comes from `auth`. */
-  authHeader?: string | undefined;
+  /** The one of them that is not among `headers` of the configuration. */
+  auth?: ConfiguredAuth | undefined;
   fetch: GuardedFetch;
   /** Absent where the configured headers authenticate us. */
   authorizer?: Authorizer;
@@ -103,7 +103,7 @@ export class HttpSession {
         method: outgoing.method,
         inSession: session !== undefined,
         sent: this.#options.headers.current,
-        authHeader: this.#options.authHeader,
+        auth: this.#options.auth,
         now: this.#options.clock.now(),
         quote: this.#options.quote,
       });

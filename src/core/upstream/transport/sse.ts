@@ -49,9 +49,9 @@ export class SseTransport extends RemoteTransport {
   }
 
   #refusal({ status, headers }: GuardedResponse, method: string, body: string): PlugboardError {
-    const { clock, headers: configured, authHeader, quote } = this.#options;
+    const { clock, headers: configured, auth, quote } = this.#options;
     const now = clock.now();
-    const request = { method, inSession: false, sent: configured.current, authHeader };
+    const request = { method, inSession: false, sent: configured.current, auth };
     return readRefusal({ status, headers, body, ...request, now, quote }).error;
   }
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { excerpt } from "../../../../src/util/text.ts";
 import type { ErrorCode, PlugboardError } from "../../../../src/core/types/errors.ts";
 import {
+  type ConfiguredAuth,
   readRefusal,
   type Refusal,
   type RefusedAnswer,
@@ -165,8 +166,17 @@ describe("401 and 403", () => {
     [{ "X-API-Key": "x", Accept: "y" }, undefined, 'the value in "headers" (X-API-Key): it may be'],
     [{ Cookie: "x", Authorization: "y" }, "Authorization", 'in "headers" (Cookie) and "auth": it'],
     [{ Accept: "y" }, undefined, "give it a token in headers"],
-  ])("names the place of the refused credentials: %j with auth %s", (sent, authHeader, hint) => {
-    expect(errorOf(read({ status: 401, sent, authHeader }))?.hint).toContain(hint);
+  ])("names the place of the refused credentials: %j with auth %s", (sent, header, hint) => {
+    const auth: ConfiguredAuth | undefined =
+      header === undefined ? undefined : { header, key: "auth" };
+    expect(errorOf(read({ status: 401, sent, auth }))?.hint).toContain(hint);
+  });
+
+  it("names the place of a worker's token", () => {
+    const sent = { Authorization: "Bearer x" };
+    const auth = { header: "Authorization", key: "worker.token" } as const;
+    const error = errorOf(read({ status: 401, sent, auth }));
+    expect(error?.hint).toContain('check the value in "worker.token": it may be wrong');
   });
 });
 
