@@ -7,7 +7,7 @@ import type { Decision } from "./guard.ts";
 import type { JsonObject } from "./json.ts";
 
 /** A call that may change something, written before it is sent: if the host is killed, this is what is left of it. */
-export interface StartedEntry {
+interface StartedEntry {
   type: "start";
   /** The entry of the same call has it as `start`. */
   id: string;
