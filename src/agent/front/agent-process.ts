@@ -91,7 +91,8 @@ export async function startAgentProcess(
       return reading;
     },
     send: (line) => writer.send(line),
-    keepWords: (line) => words.push(Buffer.concat([line.subarray(0, KEPT_BYTES), NEWLINE])),
+    keepWords: (line) =>
+      words.push(Buffer.concat([line.subarray(0, KEPT_BYTES - NEWLINE.length), NEWLINE])),
     room: () => writer.room(),
     ended,
     stop: () => child.stop(),
@@ -146,8 +147,12 @@ class LastWords {
     this.#redact = redact;
   }
 
-  push(chunk: Buffer): void {
-    this.#kept = Buffer.concat([this.#kept, chunk.subarray(-KEPT_BYTES)]).subarray(-KEPT_BYTES);
+  /** Whole lines, none longer than what is kept. */
+  push(line: Buffer): void {
+    let all = Buffer.concat([this.#kept, line]);
+    // Half a line could begin with the end of a secret.
+    while (all.length > KEPT_BYTES) all = all.subarray(all.indexOf(NEWLINE) + NEWLINE.length);
+    this.#kept = all;
   }
 
   lines(): string[] {

@@ -93,6 +93,17 @@ it("its last words are also those on stdout that are no message", async () => {
   expect((await agent.ended).stderr).toEqual(["no such option"]);
 });
 
+it("of what it wrote to stdout whole lines are kept: half of one could begin with the end of a secret", async () => {
+  const script = 'console.log("the key is hunter2\\n" + "x".repeat(8180) + "\\nbye")';
+  const agent = await start([process.execPath, "-e", script]);
+  await agent.read((line) => {
+    if (line.kind === "line") agent.keepWords(line.bytes);
+    return undefined;
+  });
+  const end = await agent.ended;
+  expect(end.stderr).toEqual([expect.stringMatching(/^x+…$/), "bye"]);
+});
+
 it("a command that is only on the PATH of the terminal is found there", async () => {
   const bin = join(directory, "bin");
   symlinkSync(directory, bin);
