@@ -455,8 +455,13 @@ export class Gateway {
     request: IncomingMessage,
     reply: ServerResponse,
   ): Promise<void> {
-    const admitted = await this.#options.admit(request, reply);
-    if (admitted === undefined || !this.#opened(request, reply, admitted)) return;
+    const { admit, replicas } = this.#options;
+    // A command on another machine signs what it asks as a gateway does. Nobody reads a body here.
+    const signed = replicas?.forwardedIn(request, undefined);
+    if (signed?.isAdmitted === false) return sendRefusal(reply, signed);
+    const admitted = signed?.admitted ?? (await admit(request, reply));
+    if (admitted === undefined) return;
+    if (!this.#opened(request, reply, admitted, signed !== undefined)) return;
     await route(request, reply, admitted);
   }
 
