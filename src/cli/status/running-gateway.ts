@@ -1,6 +1,7 @@
 // `plugboard status` while a gateway runs for the same configuration: asks it, instead of starting every server again.
 
 import { plugboardHome } from "../../core/config/home.ts";
+import { objectIn, valueIn } from "../../core/types/json.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import { gatewayFile, type RunningGateway } from "../../core/state/running-gateway.ts";
 import { ask } from "../../serve/attach/command/ask.ts";
@@ -21,8 +22,10 @@ export interface AnsweringGateway extends GatewayStatus {
   log?: string;
 }
 
-/** Undefined if none runs, or if it cannot be asked; then a note says why. */
-export async function askGateway(context: CliContext): Promise<AnsweringGateway | undefined> {
+/** Undefined if none runs. If it cannot be asked, a note says why. */
+export async function askGateway(
+  context: CliContext,
+): Promise<AnsweringGateway | "no answer" | undefined> {
   const { screen, options, io } = context;
   if (options.standalone) return undefined;
   const gateway = await runningGateway(findSource(context), context);
@@ -36,7 +39,7 @@ export async function askGateway(context: CliContext): Promise<AnsweringGateway 
     const reason = oneLine(errorMessage(error), 200);
     screen.note(`plugboard: the gateway (pid ${gateway.pid}) did not answer: ${reason}`);
     screen.note("These are not its servers; they were started for this command:");
-    return undefined;
+    return "no answer";
   }
 }
 
@@ -48,10 +51,16 @@ export async function readStatus(
   const answer = await withLink(gateway, context.commandName, context, (link) =>
     ask(link, "gateway/status", []),
   );
-  const status = withErrors(answer);
-  if (isStatus(status)) return status;
-  throw new PlugboardError("PROTOCOL", "its answer is not understood");
+  return statusIn(answer);
 }
+
+/** What a gateway has answered. Throws if that is no status of this version. */
+export function statusIn(answer: unknown): GatewayStatus {
+  if (isStatus(answer)) return withErrors(answer);
+  throw new PlugboardError("PROTOCOL", NOT_UNDERSTOOD);
+}
+
+export const NOT_UNDERSTOOD = "its answer is not understood";
 
 function isStatus(value: unknown): value is GatewayStatus {
   const { pid, since, agents, clients, sessions, attached } = (value ??
@@ -60,22 +69,29 @@ function isStatus(value: unknown): value is GatewayStatus {
     typeof pid === "number" &&
     typeof since === "number" &&
     Array.isArray(agents) &&
+    agents.every(hasServers) &&
     Array.isArray(clients?.list) &&
     Array.isArray(sessions?.list) &&
     Array.isArray(attached?.list)
   );
 }
 
+function hasServers(agent: unknown): boolean {
+  const { servers } = objectIn(agent);
+  const kinds = Array.isArray(servers) && servers.map((each) => valueIn(each, ["state", "kind"]));
+  return kinds && kinds.every((kind) => typeof kind === "string");
+}
+
 /** An error of a server's state is an error again. */
-function withErrors(value: unknown): unknown {
-  for (const { servers = [] } of (value as Partial<GatewayStatus>).agents ?? []) {
+function withErrors(status: GatewayStatus): GatewayStatus {
+  for (const { servers } of status.agents) {
     for (const { state } of servers) {
       if (state.kind !== "backoff" && state.kind !== "failed") continue;
       const { code, message, hint } = state.error;
       state.error = new PlugboardError(code, message, hint === undefined ? {} : { hint });
     }
   }
-  return value;
+  return status;
 }
 
 /** `The gateway runs at http://127.0.0.1:7584/mcp (pid 4711, for 2 h), with 3 clients, 2 sessions and 1 attached command.` */

@@ -1,4 +1,4 @@
-// `plugboard status`: a row for each server, or everything about one; those of the gateway, if one runs.
+// `plugboard status`: a row for each server, or everything about one; those of the gateway, if one runs here or shares the state.
 
 import { leftOutTools } from "../../agent/loop/offered-tools.ts";
 import { limitsOf, providerOf } from "../../agent/loop/provider.ts";
@@ -16,12 +16,14 @@ import { findChannel } from "../attach/find-channel.ts";
 import { findSource } from "../find-source.ts";
 import { withBoard } from "../open.ts";
 import { commandsApart } from "../offered-command.ts";
+import { askFleet, askMembers, fleetLines, type ShownFleet } from "./fleet.ts";
 import {
   type AnsweringGateway,
   askGateway,
   attachedLines,
   clientLines,
   gatewayLine,
+  NOT_UNDERSTOOD,
 } from "./running-gateway.ts";
 import { fileName, hidingNotes } from "./server-file-name.ts";
 import { serverPage } from "./server-page.ts";
@@ -47,20 +49,49 @@ const COLUMNS: readonly Column[] = [
 
 export async function runStatus(server: string | undefined, context: CliContext): Promise<number> {
   const gateway = await askGateway(context);
-  if (gateway === undefined) return showOwnBoard(server, context);
+  if (gateway === undefined) return showFromElsewhere(server, context);
+  if (gateway === "no answer") return showOwnBoard(server, context);
   const found = await findChannel(findSource(context), context);
   const apart = found.kind === "attach" ? found.apart : new Map<string, string>();
-  return showGateway(gateway, apart, server, context) ? EXIT.ok : showOwnBoard(server, context);
+  const members = server === undefined ? gateway.fleet : undefined;
+  const fleet = members && (await askMembers(members, context));
+  const isShown = showGateway(gateway, { apart, ...(fleet && { fleet }) }, server, context);
+  return isShown ? EXIT.ok : showOwnBoard(server, context);
+}
+
+/** What a gateway of another machine says that shares the state, or else the servers of this machine. */
+async function showFromElsewhere(server: string | undefined, context: CliContext): Promise<number> {
+  const { fleet, gateway } = (await askFleet(context)) ?? {};
+  const about = { apart: new Map<string, string>(), isElsewhere: true, ...(fleet && { fleet }) };
+  try {
+    if (gateway && showGateway(gateway, about, server, context)) return EXIT.ok;
+  } catch (error) {
+    // Whoever has listed its address may have answered something that only looks like a status.
+    if (!(error instanceof TypeError)) throw error;
+    fleet?.problems.push(
+      `the gateway at ${gateway?.url} did not tell its status: ${NOT_UNDERSTOOD}`,
+    );
+  }
+  return showOwnBoard(server, context, fleet);
+}
+
+interface AboutGateway {
+  /** Of servers, why commands in this shell and directory start their own instead of the gateway's. */
+  apart: ReadonlyMap<string, string>;
+  /** The gateways that share its state. */
+  fleet?: ShownFleet;
+  /** It runs on another machine. */
+  isElsewhere?: boolean;
 }
 
 /**
- * `apart` says of servers why commands in this shell and directory start their own instead of the gateway's.
+ * Prints nothing before it has made all of it.
  *
  * False if the gateway does not know the agent or the server: then the configuration decides whether there is one.
  */
 function showGateway(
   gateway: AnsweringGateway,
-  apart: ReadonlyMap<string, string>,
+  { apart, fleet, isElsewhere = false }: AboutGateway,
   server: string | undefined,
   context: CliContext,
 ): boolean {
@@ -78,29 +109,37 @@ function showGateway(
       servers: servers.map((each) => ({ ...each, state: stateToJson(each.state) })),
       ...(apart.size > 0 && { notShared: Object.fromEntries(apart) }),
       ...(server === undefined && known.toolSearch && { toolSearch: known.toolSearch }),
+      ...(server === undefined && fleet && { fleet }),
     });
     return true;
   }
   const now = clock.now();
   const { unappliedEdit: edit } = gateway;
   const unapplied = edit === undefined ? [] : [capitalised(edit.message)];
-  screen.lines([gatewayLine(gateway, now), ...unapplied, ""]);
+  const lines = [...(isElsewhere ? [ELSEWHERE] : []), gatewayLine(gateway, now), ...unapplied, ""];
   if (server !== undefined) {
-    screen.lines(servers.flatMap((each) => serverPage(each, screen.terminal, now, options)));
-    screen.lines(apartLines([apart.get(server)]));
+    lines.push(...servers.flatMap((each) => serverPage(each, screen.terminal, now, options)));
+    screen.lines([...lines, ...apartLines([apart.get(server)])]);
     return true;
   }
   // The command did not wait for servers that are starting, so it has nothing to explain about them.
   const explains = ({ state }: ServerStatus): boolean => state.kind !== "starting";
-  if (servers.length > 0) screen.lines(serverTable(servers, context, explains));
-  else if (isOpen) screen.lines(["no servers are configured"]);
-  else screen.lines([`nobody has asked for the agent '${id}' yet; its servers start then`]);
-  screen.lines(toolSearchLines(known.toolSearch?.text, screen.terminal));
-  screen.lines(clientLines(gateway, now, out));
-  screen.lines(attachedLines(gateway, now, out));
-  screen.lines(apartLines([...apart.values()]));
+  if (servers.length > 0) lines.push(...serverTable(servers, context, explains));
+  else if (isOpen) lines.push("no servers are configured");
+  else lines.push(`nobody has asked for the agent '${id}' yet; its servers start then`);
+  screen.lines([
+    ...lines,
+    ...toolSearchLines(known.toolSearch?.text, screen.terminal),
+    ...clientLines(gateway, now, out),
+    ...attachedLines(gateway, now, out),
+    ...(fleet ? ["", ...fleetLines(fleet, out)] : []),
+    ...apartLines([...apart.values()]),
+  ]);
   return true;
 }
+
+const ELSEWHERE =
+  "No gateway runs on this machine. This is one that shares the state of the configuration:";
 
 function apartLines(reasons: readonly (string | undefined)[]): string[] {
   const lines = reasons.flatMap((reason) => (reason === undefined ? [] : [capitalised(reason)]));
@@ -117,7 +156,11 @@ function serverTable(
   return renderTable(COLUMNS, rows, { width, paint });
 }
 
-async function showOwnBoard(server: string | undefined, context: CliContext): Promise<number> {
+async function showOwnBoard(
+  server: string | undefined,
+  context: CliContext,
+  fleet?: ShownFleet,
+): Promise<number> {
   const { screen, options, clock } = context;
   return withBoard(
     context,
@@ -125,10 +168,13 @@ async function showOwnBoard(server: string | undefined, context: CliContext): Pr
     async ({ board, agent }) => {
       await untilStarted(board, context, { limit: agent.startupWait });
       const servers = statusFor(agent, board);
+      const about = server === undefined ? fleet : undefined;
+      if (about && !options.json) screen.lines([...fleetLines(about, screen.terminal.out), ""]);
       if (options.json) {
         screen.json({
           servers: servers.map((each) => ({ ...each, state: stateToJson(each.state) })),
           ...(server === undefined && { toolSearch: summarisePlan(planFor(agent, board)) }),
+          ...(about && { fleet: about }),
         });
       } else if (server !== undefined) {
         screen.lines(

@@ -1,13 +1,18 @@
 // Two gateways on one PostgreSQL and one Valkey, and commands from a third machine: all of them see the same.
 
+import { once } from "node:events";
 import { join } from "node:path";
 import { readFileSync, writeFileSync } from "node:fs";
+import { createServer, type IncomingHttpHeaders } from "node:http";
+import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { FORWARD_HEADER } from "../../../src/serve/gateway/replicas/signature.ts";
 import { closeAll, owned } from "../../fixtures/http/client.ts";
 import { startOAuth } from "../../fixtures/oauth/oauth.ts";
 import { INITIALIZE, legacy, post } from "../../serve/endpoint/harness.ts";
 import { fixture } from "../../support/boards.ts";
 import { type Engines, missingEngines, startEngines } from "../../support/engines.ts";
+import { freePorts } from "../../support/free-ports.ts";
 import { Sink, useScratch } from "../harness.ts";
 
 const missing = missingEngines();
@@ -40,9 +45,9 @@ describe.skipIf(missing !== undefined)(`gateways on two machines${why}`, () => {
   });
   const command = async (...argv: string[]) => scratch.run(argv, on("third"));
 
-  async function startGateway(machine: string) {
+  async function startGateway(machine: string, port = 0, env = on(machine).env) {
     const stderr = new Sink();
-    const { done, events } = scratch.start(["up", "--port", "0"], { stderr, ...on(machine) });
+    const { done, events } = scratch.start(["up", "--port", String(port)], { stderr, env });
     await stderr.until("/mcp.");
     running.push(async () => {
       events.emit("SIGTERM");
@@ -216,5 +221,107 @@ describe.skipIf(missing !== undefined)(`gateways on two machines${why}`, () => {
       }, SOON);
     }
     expect(oauth.count("authorization_code")).toBe(1);
+  });
+
+  it("are shown by status on any machine, which sends no token to an address that somebody has listed", async () => {
+    const { postgres } = await engines.newSettings();
+    const keys = ["${FLEET_KEY}"];
+    const shared = { postgres, keys, replica: { url: "http://127.0.0.1:${OWN_PORT}" } };
+    scratch.configure({ docs: fixture("echo") }, {}, { gateway: { shared } });
+    const ports = await freePorts(2);
+    const at = (machine: string, port = 9) => ({ ...on(machine).env, OWN_PORT: String(port) });
+    const status = async (machine: string, ...argv: string[]) =>
+      scratch.run(["status", ...argv], { env: at(machine) });
+
+    // None runs yet: what it says of the servers is what it starts itself.
+    const alone = await status("third");
+    expect(alone.stdout).toMatch(/^No gateway uses the shared state now\.\n\nserver +state/);
+    expect(alone.stdout).toContain("This server was started for this command.");
+
+    const [one = 0, two = 0] = ports;
+    await startGateway("one", one, at("one", one));
+    await startGateway("two", two, at("two", two));
+    const caught: IncomingHttpHeaders[] = [];
+    let told: object = { agents: [{ servers: [null] }] };
+    const stranger = createServer(({ headers, url }, reply) => {
+      caught.push(headers);
+      reply.end(url === "/readyz" ? "ready\n" : JSON.stringify(told));
+    }).listen(0, "127.0.0.1");
+    await once(stranger, "listening");
+    owned({ close: async () => void stranger.close() });
+    const falseUrl = `http://127.0.0.1:${(stranger.address() as AddressInfo).port}`;
+    const list = (id: string, url: string): string =>
+      engines.sql(
+        { postgres, keys: [], maxStale: 0 },
+        `insert into plugboard_replicas (id, name, url, seen) values ('${id}', '!${id}', '${url}', now() + interval '1 minute')`,
+      );
+    list("stranger", falseUrl);
+    list("gone", "http://127.0.0.1:9");
+
+    // Its servers are still starting at first.
+    await vi.waitFor(async () => {
+      const { stdout, stderr } = await status("third");
+      expect(stderr).toBe("");
+      expect(stdout).toContain("No gateway runs on this machine.");
+      expect(stdout).toMatch(
+        new RegExp(`^The gateway runs at http://127.0.0.1:(${one}|${two})/mcp `, "m"),
+      );
+      expect(stdout).toMatch(/^docs +✓ ready +11 /m);
+      expect(stdout).toMatch(/^!gone +not reached\n {4}connect ECONNREFUSED/m);
+      for (const port of ports) {
+        expect(stdout).toMatch(new RegExp(`^http://127.0.0.1:${port} +ready +[0-9a-f]{12}$`, "m"));
+      }
+      expect(stdout).toContain(
+        `the gateway at ${falseUrl} did not tell its status: its answer is not`,
+      );
+      expect(stdout).not.toContain("started for this command");
+    }, SOON);
+    // What it has sent is worth nothing at another gateway.
+    const [, asked = {}] = caught;
+    expect(Object.keys(asked).toSorted()).toEqual(["connection", "host", FORWARD_HEADER]);
+    const again = await fetch(`http://127.0.0.1:${one}/api/status`, {
+      headers: { [FORWARD_HEADER]: String(asked[FORWARD_HEADER]) },
+    });
+    expect(again.status).toBe(403);
+
+    const json = JSON.parse((await status("third", "--json")).stdout);
+    expect(json).toMatchObject({
+      gateway: { state: "serving" },
+      servers: [{ name: "docs", state: { kind: "ready" } }],
+      fleet: {
+        replicas: [
+          { name: "!gone", state: "unknown" },
+          { name: "!stranger", state: "ready" },
+          { state: "ready" },
+          { state: "ready" },
+        ],
+      },
+    });
+    expect((await status("third", "docs")).stdout).toMatch(/^docs {2}✓ ready$/m);
+    // Beside a gateway, the others are shown too.
+    await vi.waitFor(async () => {
+      const beside = (await status("one")).stdout;
+      expect(beside).not.toContain("No gateway runs on this machine.");
+      expect(beside).toContain(`The gateway runs at http://127.0.0.1:${one}/mcp`);
+      expect(beside).toMatch(new RegExp(`^http://127.0.0.1:${two} +ready `, "m"));
+    }, SOON);
+    // Whoever does not have the key signs nothing, and still sees which gateways there are.
+    const other = { env: { ...at("third"), FLEET_KEY: "o".repeat(32) } };
+    const strange = await scratch.run(["status"], other);
+    expect(strange.stdout).toMatch(
+      /^none of them can be asked for its servers: .*gateway\.shared\.keys/m,
+    );
+    expect(strange.stdout).toMatch(new RegExp(`^http://127.0.0.1:${two} +ready `, "m"));
+    expect(strange.stdout).toContain("This server was started for this command.");
+    // What only looks like a status ends no command.
+    const none = { list: [] };
+    const servers = [{ name: "docs", state: { kind: "odd" } }];
+    const agents = [{ id: "default", servers }];
+    told = { pid: 1, since: 1, agents, clients: none, sessions: none, attached: none };
+    const fooled = await status("third");
+    expect(fooled.stdout).toContain(
+      `the gateway at ${falseUrl} did not tell its status: its answer is`,
+    );
+    expect(fooled.stdout).toContain("This server was started for this command.");
   });
 });
