@@ -1,4 +1,4 @@
-// Rules and settings that match nothing, rules that leave a server without tools, tools that wait for your approval, and
+// Rules, settings and patterns of tokens that match nothing, rules that leave a server without tools, tools that wait for your approval, and
 // doubles: what is to be said about servers together.
 
 import { lostReason, lostRemedy, PinReview, pinsOf } from "../../core/board/pins.ts";
@@ -13,6 +13,7 @@ import { type OpenedBoard, withBoard } from "../open.ts";
 import { entriesOf, pendingOf } from "../pins/target.ts";
 import type { DoctorContext } from "./context.ts";
 import { withSharedState } from "../shared-state.ts";
+import { unmatchedPatterns, unmatchedText } from "../tokens/unmatched.ts";
 import type { CheckGroup, Finding } from "./finding.ts";
 
 export const rulesGroup: CheckGroup = {
@@ -44,6 +45,7 @@ async function findOn({ board, agent }: OpenedBoard, context: DoctorContext): Pr
       .filter(({ name }) => isAsked([name]))
       .flatMap((status) => [...hiddenFindings(status, agent), ...doubleFindings(status)]),
     ...(await pinFindings(context, isAsked)),
+    ...(await tokenFindings(context, isAsked)),
   ];
   const hasRules = (agent.guard?.rules ?? []).length > 0;
   const isUnsure = board
@@ -149,4 +151,29 @@ async function pinFindings(
       remedy: lostRemedy(each),
     }));
   return [...waiting, ...lost];
+}
+
+async function tokenFindings(
+  { quiet, config }: DoctorContext,
+  isAsked: (names: readonly string[] | undefined) => boolean,
+): Promise<Finding[]> {
+  if ((await config()).kind !== "usable") return [];
+  const tokens = await withSharedState(quiet, (state) => state.tokens.list());
+  const now = quiet.clock.now();
+  const valid = tokens.filter(({ expiresAt = Infinity }) => expiresAt > now);
+  const unmatched = await unmatchedPatterns(valid, quiet);
+  return unmatched
+    .filter(({ servers }) => isAsked(servers))
+    .map((each): Finding => {
+      const { token, option, nearest } = each;
+      const name = shellWord(token.name);
+      const again = `plugboard tokens revoke ${name}, then plugboard tokens add ${name}`;
+      return {
+        level: isPrecaution({ ...each, setting: option }) ? "note" : "warning",
+        check: "token-matches-nothing",
+        subject: token.name,
+        message: `the token ${visible(token.name)}: ${unmatchedText(each)}`,
+        remedy: `a token cannot be changed; make it again${nearest === undefined ? "" : ` with ${option} ${shellWord(nearest)}`}: ${again} …`,
+      };
+    });
 }

@@ -8,6 +8,7 @@ import {
   type GatewayToken,
   type TokenStore,
 } from "../../core/types/shared-state.ts";
+import { silentLogger } from "../../core/types/logger.ts";
 import { requirePatterns } from "../../core/types/tool-pattern.ts";
 import { closest } from "../../util/closest.ts";
 import { oneLine } from "../../util/text.ts";
@@ -27,6 +28,7 @@ import { usedToday } from "../../serve/gateway/quotas.ts";
 import { localTime } from "../terminal/local-time.ts";
 import { type Column, renderTable } from "../terminal/table.ts";
 import type { AddToken, TokensRequest } from "./command.ts";
+import { unmatchedPatterns, unmatchedText } from "./unmatched.ts";
 
 const COLUMNS: readonly Column[] = [
   { title: "NAME", min: 8 },
@@ -74,6 +76,7 @@ async function addToken(add: AddToken, tokens: TokenStore, context: CliContext):
     ...(policy && { policy }),
     ...(add.expires !== undefined && { expiresAt: clock.now() + add.expires }),
   });
+  await warnOfUnmatched(token, context);
   const header = `Authorization: Bearer ${text}`;
   const { url, isUp } = await placeFor(token, context);
   if (options.json) return screen.json({ ...toJson(token), token: text, header, url });
@@ -100,6 +103,16 @@ async function addToken(add: AddToken, tokens: TokenStore, context: CliContext):
     screen.note(`${client}:`);
     for (const line of lines) screen.note(`  ${line}`);
   }
+}
+
+/** A mistyped pattern looks just like one that works. The token is made all the same: a server can be added later. */
+async function warnOfUnmatched(token: GatewayToken, context: CliContext): Promise<void> {
+  const { screen } = context;
+  // Whatever is wrong with the configuration, the token that was made is shown; `up` says what it is.
+  const unmatched = await unmatchedPatterns([token], { ...context, logger: silentLogger }).catch(
+    () => [],
+  );
+  for (const each of unmatched) screen.note(`warning: ${unmatchedText(each)}`);
 }
 
 /** Where the gateway of this configuration listens, or will when it runs. One with a public address may run elsewhere. */

@@ -73,6 +73,38 @@ describe("plugboard doctor, with servers", () => {
     ]);
   });
 
+  it("names patterns of tokens that match nothing on any agent that the token is for", async () => {
+    const file = scratch.file("board.json", {
+      servers: { echo: fixture("echo") },
+      agents: { list: [{ id: "a" }, { id: "b", mcp: { servers: { own: fixture("echo") } } }] },
+    });
+    const add = (name: string, ...rest: string[]) =>
+      scratch.run(["tokens", "add", name, "--config", file, ...rest]);
+    await add("right", "--allow", "echo/*", "--allow", "own/echo", "--deny", "echo/crash");
+    await add("wrong", "--allow", "ecko/*", "--deny", "echo/crahs");
+    await add("later", "--deny", "not-there-yet/*");
+    const { stdout } = await scratch.run(["doctor", "--json", "--config", file]);
+    const { findings } = JSON.parse(stdout) as { findings: Shown[] };
+    expect(findings.filter(({ check }) => check === "token-matches-nothing")).toEqual([
+      expect.objectContaining({
+        level: "warning",
+        subject: "wrong",
+        message:
+          'the token wrong: "ecko/*" in --allow matches no tool: there is no such server; did you mean echo/*?',
+        remedy:
+          "a token cannot be changed; make it again with --allow 'echo/*': plugboard tokens revoke wrong, then plugboard tokens add wrong …",
+      }),
+      expect.objectContaining({
+        level: "warning",
+        subject: "wrong",
+        message: expect.stringContaining(
+          '"echo/crahs" in --deny matches no tool; did you mean echo/crash?; what it was meant to stop is allowed',
+        ),
+      }),
+      expect.objectContaining({ level: "note", subject: "later" }),
+    ]);
+  });
+
   it("names a server whose tools copy another server's, also if it is asked about that one alone", async () => {
     scratch.servers({ echo: fixture("echo"), slow: fixture("slow-start", "--ms=0") });
     const double = {

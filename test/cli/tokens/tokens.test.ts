@@ -95,6 +95,36 @@ describe("plugboard tokens add", () => {
     expect(store().find("ci")).toBeUndefined();
   });
 
+  it.each<[string, string[], string | undefined]>([
+    [
+      "a mistyped server in --deny",
+      ["--deny", "memori/delete_*"],
+      'warning: "memori/delete_*" in --deny matches no tool: there is no such server; did you mean memory/delete_*?; what it was meant to stop is allowed\n',
+    ],
+    [
+      "a mistyped server in --allow",
+      ["--allow", "memry/*"],
+      'warning: "memry/*" in --allow matches no tool: there is no such server; did you mean memory/*?\n',
+    ],
+    ["a tool of a server whose tools are not known yet", ["--deny", "memory/delete_*"], undefined],
+    ["a server that only one of its agents has", ["--allow", "notes/*"], undefined],
+  ])(
+    "makes the token, and warns of a pattern that matches nothing: %s",
+    async (_, args, warning) => {
+      const file = scratch.file("c.json", {
+        servers: { memory: { command: "memory" } },
+        agents: {
+          list: [{ id: "a" }, { id: "b", mcp: { servers: { notes: { command: "notes" } } } }],
+        },
+      });
+      const { code, stdout, stderr } = await run("add", "ci", "--config", file, ...args);
+      expect(code).toBe(0);
+      expect(stdout).toContain("Authorization: Bearer plug_");
+      if (warning === undefined) expect(stderr).not.toContain("warning");
+      else expect(stderr).toContain(warning);
+    },
+  );
+
   it("refuses an agent that the configuration does not have", async () => {
     const file = scratch.file("c.json", { agents: { list: [{ id: "coder" }] } });
     const { code, stderr } = await run("add", "ci", "--config", file, "--agent", "codr");
