@@ -1,7 +1,10 @@
 // `plugboard secrets move`: puts a credential of a server away, and writes a reference in its place.
 
 import { replaceCredentials } from "../../core/board/without-credentials.ts";
+import { PinReview } from "../../core/board/pins.ts";
+import { definitionHash } from "../../core/catalog/catalog-cache.ts";
 import { formatPath, type KeyPath } from "../../core/config/issue.ts";
+import { agentIdsIn, loadConfig } from "../../core/config/load.ts";
 import { writtenOut } from "../../core/config/schema/references.ts";
 import { type ServerText, withServerValue, writtenServer } from "../../core/config/server-text.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
@@ -19,7 +22,9 @@ import {
   secretSettings,
   type ServerFile,
   untrustedLines,
+  withoutMark,
 } from "../servers/server-file.ts";
+import { withSharedState } from "../shared-state.ts";
 import { requireYes } from "../terminal/input.ts";
 import type { MoveSecret } from "./command.ts";
 import { secretName, type SecretStore, WHERE, withStore } from "../store-secret.ts";
@@ -39,6 +44,7 @@ export async function runMove(command: MoveSecret, context: CliContext): Promise
   const { file } = await findServer(name, command.scope, context);
   const agent = await secretSettings(file, context);
   const credential = findCredential(key, name, file);
+  const { path, referred } = credential;
   const wanted = command.name ?? secretName(name, credential.what);
   requireName(wanted);
   return withStore(to, agent, context, async (store) => {
@@ -47,6 +53,7 @@ export async function runMove(command: MoveSecret, context: CliContext): Promise
     for (const line of lines) context.screen.note(line);
     await requireYes("Move it?", { yes: command.yes, what: "move it" }, context);
     const { text: reference } = await store.put(wanted, credential.value, command.force);
+    await carryPins(file, name, withServerValue(file, name, path, referred(reference)), context);
     const isTrusted = await write(file, name, credential, reference, context);
     return report({ name, file, credential, reference, store, isTrusted }, context);
   });
@@ -63,6 +70,37 @@ function write(
   const change = (servers: ServerText): string =>
     withServerValue(servers, name, path, referred(reference));
   return changeServerFile(file, change, [name], context);
+}
+
+/**
+ * The same server is started as before, so what was held back stays held back. Done before the file is written: a server
+ * that starts in between would be pinned as it is.
+ */
+async function carryPins(
+  { path, text }: ServerFile,
+  name: string,
+  changed: string,
+  context: CliContext,
+): Promise<void> {
+  const { cwd, homedir } = context.io;
+  const keys = new Map<string, string>();
+  for (const id of [undefined, ...(await agentIdsIn(path, { cwd }))]) {
+    const [before, after] = await Promise.all(
+      [text, changed].map(async (each) => {
+        const agent = await loadConfig(path, id, { cwd, homedir, text: withoutMark(each) });
+        const definition = agent.servers.find((server) => server.name === name);
+        return definition && definitionHash(definition, "");
+      }),
+    );
+    if (before !== undefined && after !== undefined && before !== after) keys.set(before, after);
+  }
+  if (keys.size === 0) return;
+  await withSharedState(context, async ({ pins }) => {
+    const review = new PinReview(pins);
+    for (const [before, after] of keys) {
+      await review.carryOver({ server: name, key: before }, { server: name, key: after });
+    }
+  });
 }
 
 /** What can stand in every reference. */

@@ -222,7 +222,7 @@ export function changeServerFile(
 }
 
 /** Without the byte order mark, which a file keeps. */
-function withoutMark(text: string): string {
+export function withoutMark(text: string): string {
   return text.replace(/^\uFEFF/, "");
 }
 

@@ -4,6 +4,8 @@ import { definitionHash } from "../catalog/catalog-cache.ts";
 import { type ComparedServer, findDoubles, programKey } from "../catalog/doubles.ts";
 import { changedParts, type Diff, diffText, diffTools, legible } from "../guard/pins/diff.ts";
 import { approve, listingOf } from "../guard/pins/pin.ts";
+import { lostReason, lostRemedy } from "../guard/pins/report.ts";
+import { PlugboardError } from "../types/errors.ts";
 import type {
   LostPins,
   Pin,
@@ -67,6 +69,21 @@ export class PinReview {
       tools.delete(tool);
       return { ...pins, tools };
     });
+  }
+
+  /**
+   * Gives a server's pins to its next definition, for a change that makes no other server of it. Rejects with
+   * CHANGED_TOOL where they are lost: the next definition would count as new.
+   */
+  async carryOver(from: PinnedServer, to: PinnedServer): Promise<void> {
+    const stored = await this.#store.read(from);
+    if (stored.kind === "lost") {
+      const { server } = from;
+      const message = `the definition of '${server}' was not changed: ${lostReason(stored.lost)}`;
+      throw new PlugboardError("CHANGED_TOOL", message, { server, hint: lostRemedy(stored.lost) });
+    }
+    if (stored.kind === "none") return;
+    await this.#store.update(to, () => ({ ...stored.pins, ...to }));
   }
 }
 
