@@ -2,7 +2,7 @@
 
 import { stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { withoutCredentials } from "../../core/board/without-credentials.ts";
+import { plaintextCredentials, withoutCredentials } from "../../core/board/without-credentials.ts";
 import { filesOf } from "../../core/config/find.ts";
 import { APPLICATIONS } from "../../core/config/foreign/applications.ts";
 import { findOtherFiles, type OtherFile, readOtherFile } from "../../core/config/other-files.ts";
@@ -102,7 +102,7 @@ async function writeServers(
     }
     return EXIT.ok;
   }
-  const open = withCredentials(wanted);
+  const open = [...new Set([...withCredentials(wanted), ...withKeysInPath(wanted)])];
   if (open.length > 0) await requirePrivate(target, open);
   await requireApproval(wanted, target, command, context);
   const names = wanted.map(({ name }) => name);
@@ -335,6 +335,13 @@ async function requireApproval(
 function withCredentials(wanted: readonly Candidate[]): string[] {
   return wanted
     .filter(({ server }) => canonicalJson(withoutCredentials(server)) !== canonicalJson(server))
+    .map(({ name }) => visible(name));
+}
+
+/** The same for a key in the path of a URL, which is shown like any path. */
+function withKeysInPath(wanted: readonly Candidate[]): string[] {
+  return wanted
+    .filter(({ server }) => plaintextCredentials(server, undefined, { inPath: true }).length > 0)
     .map(({ name }) => visible(name));
 }
 

@@ -1,6 +1,7 @@
 // Compares the servers of other applications with those of a file, and says what would become of each.
 
 import {
+  type CredentialPlace,
   replaceCredentials,
   type Variables,
   withReferences,
@@ -67,7 +68,7 @@ export function planImport(
       .filter(([name]) => names.length === 0 || names.includes(name))
       .map(([name, given]) => {
         const literal = given as ServerConfig;
-        const referred = withReferences(name, literal, known);
+        const referred = withReferences(name, literal, known, { inPath: true });
         const stored = place && withSecrets(name, literal, place);
         const plain = { server: literal, variables: [] };
         return {
@@ -82,7 +83,7 @@ export function planImport(
           identities: [literal, referred.server].map((each) => identityOf(name, each)),
           outline: outlineOf(
             name,
-            replaceCredentials(literal, () => MARK),
+            replaceCredentials(literal, () => MARK, { inPath: true }),
           ),
         };
       }),
@@ -126,7 +127,7 @@ function withSecrets(
   place: (name: string) => string,
 ): Pick<Candidate, "server" | "secrets"> {
   const secrets = new Map<string, SecretToStore>();
-  const referred = replaceCredentials(literal, (written, { what, isInText }) => {
+  const put = (written: string, { what, isInText }: CredentialPlace): string => {
     const value = writtenOut(written);
     if (value === undefined || value === "") return written;
     const wanted = secretName(server, what);
@@ -137,7 +138,8 @@ function withSecrets(
     const reference = place(name);
     secrets.set(name, { name, value, reference });
     return isInText ? inText(reference) : reference;
-  });
+  };
+  const referred = replaceCredentials(literal, put, { inPath: true });
   return { server: referred, secrets: [...secrets.values()] };
 }
 

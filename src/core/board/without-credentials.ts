@@ -2,6 +2,8 @@
 
 export { MARK, withoutCredentials } from "../redaction/hide.ts";
 export {
+  type CredentialPlace,
+  plaintextCredentials,
   replaceCredentials,
   type Variables,
   withReferences,

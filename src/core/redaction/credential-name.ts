@@ -107,6 +107,17 @@ export function looksRandom(value: string): boolean {
   return /^(?=\S*\d)(?=\S*[A-Za-z])[\w.~+/=-]{16,}$/.test(value) && !isOrdinary(value);
 }
 
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+const SHORTEST_KEY_IN_PATH = 20;
+
+/** Whether a part of a URL's path may be what lets its holder in: it is long, and neither words nor a date. */
+export function isKeyInPath(part: string): boolean {
+  if (UUID.test(part)) return true;
+  if (part.length < SHORTEST_KEY_IN_PATH || !/^[\w-]+$/.test(part) || !looksRandom(part))
+    return false;
+  return !part.split(/[-_]/).every((word) => /^(?:[A-Z]?[a-z]{0,20}\d{0,4}|\d{1,8})$/.test(word));
+}
+
 /** For a member of JSON. Many other things are under names such as `key` there, and lists have names of their own. */
 export function memberLikeness(name: string, value: string, isInList = false): Likeness {
   const likeness = credentialLikeness(name);

@@ -3,6 +3,7 @@
 
 import type { ServerAuth, ServerConfig } from "../types/server-config.ts";
 import { variableName } from "../../util/environment.ts";
+import { isKeyInPath } from "./credential-name.ts";
 import { mapped, MARK, withoutCredentials } from "./hide.ts";
 
 export interface Referred {
@@ -16,7 +17,12 @@ const IS_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 /** Values by the names of their variables. Shared by servers, so that one name never stands for two values. */
 export type Variables = Map<string, string>;
 
-export function withReferences(name: string, server: ServerConfig, known: Variables): Referred {
+export function withReferences(
+  name: string,
+  server: ServerConfig,
+  known: Variables,
+  options?: FindOptions,
+): Referred {
   const variables: string[] = [];
   /** The variable for a value: the preferred name, unless it stands for another value already. */
   const refer = (value: string, { what, isOwn }: CredentialPlace): string => {
@@ -29,7 +35,7 @@ export function withReferences(name: string, server: ServerConfig, known: Variab
     if (!variables.includes(variable)) variables.push(variable);
     return `\${${variable}}`;
   };
-  return { server: replaceCredentials(server, refer), variables };
+  return { server: replaceCredentials(server, refer, options), variables };
 }
 
 /** Where a credential stands in a server. */
@@ -44,12 +50,20 @@ export interface CredentialPlace {
   isInText: boolean;
 }
 
+interface FindOptions {
+  /** What looks like a key in the path of a URL is a credential too. Others are shown: most are the name of something. */
+  inPath?: boolean;
+}
+
 /** Puts what `replace` gives in place of each credential that is written out. What has a reference in it stays. */
 export function replaceCredentials(
   server: ServerConfig,
   replace: (value: string, place: CredentialPlace) => string,
+  { inPath = false }: FindOptions = {},
 ): ServerConfig {
-  const hidden = withoutCredentials(server);
+  const hidden = inPath
+    ? withoutKeysInPath(withoutCredentials(server))
+    : withoutCredentials(server);
   const { args, env, url, headers, auth, oauth } = server;
   const { clientSecret, privateKey } = typeof oauth === "object" ? oauth : {};
   const hiddenOAuth = typeof hidden.oauth === "object" ? hidden.oauth : {};
@@ -111,13 +125,30 @@ export function replaceCredentials(
 export function plaintextCredentials(
   server: ServerConfig,
   known?: ReadonlySet<string | undefined>,
+  options?: FindOptions,
 ): CredentialPlace[] {
   const found: CredentialPlace[] = [];
-  replaceCredentials(server, (value, place) => {
+  const note = (value: string, place: CredentialPlace): string => {
     if (!known?.has(value)) found.push(place);
     return value;
-  });
+  };
+  replaceCredentials(server, note, options);
   return found;
+}
+
+function withoutKeysInPath({ args, url, ...server }: ServerConfig): ServerConfig {
+  return {
+    ...server,
+    ...(args && { args: args.map(hideKeysInPath) }),
+    ...(url !== undefined && { url: hideKeysInPath(url) }),
+  };
+}
+
+function hideKeysInPath(text: string): string {
+  const [, origin = "", path = "", rest = ""] =
+    /^(https?:\/\/[^/?#]*)([^?#]*)(.*)$/is.exec(text) ?? [];
+  const parts = path.split("/").map((part) => (isKeyInPath(part) ? MARK : part));
+  return origin === "" ? text : `${origin}${parts.join("/")}${rest}`;
 }
 
 /** `$${` is a literal `${`. */

@@ -269,6 +269,30 @@ describe("plugboard import --write", () => {
     expect(written).not.toContain("github");
   });
 
+  const KEY = "NjQ3ZmE1YzgtMmQ0Yi00OGIzLTlkZmQ6Zjg0";
+
+  it.each<[string, string, boolean]>([
+    ["a key", `https://mcp.zapier.com/api/mcp/s/${KEY}/mcp`, true],
+    ["a UUID", "https://a.example/aa0e8400-e29b-41d4-a716-446655440000/mcp", true],
+    ["words", "https://a.example/internationalization-of-documents2-v2/mcp", false],
+    ["a name and a date", "https://a.example/model-context-protocol-2025-06-18", false],
+    ["a short id", "https://a.example/u/12ab34/mcp", false],
+  ])(
+    "takes for a credential what looks like one in the path of a URL: %s",
+    async (_, url, isKey) => {
+      const bridge = { command: "npx", args: ["-y", "mcp-remote", url] };
+      put(".cursor/mcp.json", { mcpServers: { web: { url }, bridge } });
+      const { code, stderr } = await write("--scope", "project");
+      expect(code).toBe(isKey ? 2 : 0);
+      if (!isKey) return;
+      expect(stderr).toContain("so the credentials of web, bridge were not written to it");
+      expect((await write("--scope", "project", "--references")).code).toBe(0);
+      const written = scratch.read("plugboard.json");
+      expect(written).not.toMatch(new RegExp(`${KEY}|446655440000`));
+      expect(written).toContain("/${WEB_URL_SECRET}/mcp");
+    },
+  );
+
   it("puts credentials away, and writes references to them", async () => {
     const web = { url: "https://w.example", headers: { Authorization: `Bearer ${TOKEN}2` } };
     const twice = { command: "x", args: ["--token", `${TOKEN}3`, "--token", `${TOKEN}4`] };
