@@ -205,6 +205,14 @@ function requireNames(names: readonly string[], files: readonly OtherFile[]): vo
   const known = files.flatMap(({ servers }) => [...servers.keys()]);
   const missing = names.find((name) => !known.includes(name));
   if (missing === undefined) return;
+  const file = files.find(({ leftOut }) => leftOut.has(missing));
+  if (file !== undefined) {
+    throw new PlugboardError(
+      "INVALID_ARGUMENTS",
+      `'${oneLine(missing, 100)}' of ${file.name} cannot be imported: ${visible(file.leftOut.get(missing) ?? "")}`,
+      { server: missing, hint: "to add it in your own words: plugboard add" },
+    );
+  }
   const { code, message, server, hint } = unknownServer(missing, [...new Set(known)]);
   throw new PlugboardError(code, `${message} in the files that were found`, {
     server,

@@ -19,6 +19,8 @@ export interface ConfigFile {
   warnings: Issue[];
   /** What nobody needs to know until they ask: keys that were ignored, and how a file was read. */
   notes: Issue[];
+  /** Why servers of another application's file were left out, by name. */
+  leftOut?: ReadonlyMap<string, Issue>;
   /** Takes an issue in the value to where the user wrote it. */
   asWritten: (issue: Issue) => Issue;
   source: IssueSource;
@@ -70,11 +72,12 @@ async function interpret(
       : own;
   }
   const { application, isGuess, draft } = translated;
-  const { value, warnings, notes, issues } = draft;
+  const { value, warnings, notes, issues, leftOut } = draft;
   return {
     value,
     issues: [...document.issues, ...issues],
     warnings,
+    leftOut,
     notes: [
       {
         ...atKey([], `is read ${isGuess ? "like" : "as"} a file of ${application.name}`),

@@ -7,7 +7,7 @@ import { isJsonObject, type JsonObject, objectIn, valueIn } from "../types/json.
 import { readConfigFile } from "./config-file.ts";
 import { APPLICATIONS } from "./foreign/applications.ts";
 import { type FilePlace, places, type PlacesOptions } from "./foreign/places.ts";
-import { formatProblem, quote, toProblems } from "./issue.ts";
+import { formatProblem, type Issue, quote, toProblems } from "./issue.ts";
 import { loadConfig } from "./load.ts";
 import { DEFAULT_SERVERS } from "./schema/file-schema.ts";
 
@@ -18,6 +18,8 @@ export interface OtherFile extends Pick<FilePlace, "application" | "path"> {
   scope?: FilePlace["scope"];
   /** In our keys, by name. */
   servers: ReadonlyMap<string, JsonObject>;
+  /** Why a server in the file is not among them, by name. */
+  leftOut: ReadonlyMap<string, string>;
   /** Sentences about what does not work here as it does there. */
   warnings: readonly string[];
   /** Why it cannot be read. It has no servers then. */
@@ -40,7 +42,7 @@ export async function findOtherFiles(options: PlacesOptions): Promise<OtherFile[
       } catch (error) {
         if (!(error instanceof PlugboardError)) throw error;
         const problem = error.problems.map(formatProblem).join("; ") || error.message;
-        return [{ ...place, name, servers: new Map<string, JsonObject>(), warnings: [], problem }];
+        return [{ ...place, name, ...NOTHING, problem }];
       }
     }),
   );
@@ -67,16 +69,30 @@ function applicationName(id: string): string {
   return APPLICATIONS.find((application) => application.id === id)?.name ?? id;
 }
 
+const NOTHING: Pick<OtherFile, "servers" | "leftOut" | "warnings"> = {
+  servers: new Map(),
+  leftOut: new Map(),
+  warnings: [],
+};
+
 async function readServers(
   path: string,
   { cwd, homedir }: Pick<PlacesOptions, "cwd" | "homedir">,
-): Promise<Pick<OtherFile, "servers" | "warnings">> {
-  const { value, warnings, source, application } = await readConfigFile(path, { cwd });
+): Promise<Pick<OtherFile, "servers" | "leftOut" | "warnings">> {
+  const {
+    value,
+    warnings,
+    leftOut = [],
+    source,
+    application,
+  } = await readConfigFile(path, { cwd });
   const given = valueIn(value, DEFAULT_SERVERS);
   const isNobodys = application === undefined && !isJsonObject(given);
   // Settings of an application that has no servers yet.
-  if (isNobodys) return { servers: new Map(), warnings: [] };
+  if (isNobodys) return NOTHING;
   await loadConfig(path, undefined, { cwd, homedir });
+  const sentences = (issues: readonly Issue[]): string[] =>
+    toProblems(issues, { locate: source.locate }).map(formatProblem);
   const entries = Object.entries(objectIn(given));
   return {
     servers: new Map(
@@ -84,8 +100,9 @@ async function readServers(
         isJsonObject(server) ? [[name, withAbsolutePaths(server, dirname(path))]] : [],
       ),
     ),
+    leftOut: new Map([...leftOut].map(([name, issue]) => [name, sentences([issue]).join()])),
     warnings: [
-      ...toProblems(warnings, { locate: source.locate }).map(formatProblem),
+      ...sentences(warnings),
       ...agentsWithServers(value).map((id) => `the servers of the agent ${id} are ignored`),
     ],
   };

@@ -269,6 +269,17 @@ describe("plugboard import --write", () => {
     expect(written).not.toContain("github");
   });
 
+  it("says of a server that it has left out why it cannot be imported", async () => {
+    const bad = { ...github, env: { NODE_OPTIONS: "--require ./x.js" } };
+    put(".cursor/mcp.json", { mcpServers: { bad, github } });
+    const { code, stderr } = await write("bad");
+    expect(code).toBe(2);
+    expect(stderr).toMatch(
+      /^plugboard: 'bad' of Cursor cannot be imported: 1:\d+ {2}mcpServers\.bad\.env\.NODE_OPTIONS {2}loads modules into every program of Node\.js or Deno, which only your own file may have; the server is left out$/m,
+    );
+    expect(stderr).toMatch(/^hint: to add it in your own words:\n +plugboard add$/m);
+  });
+
   const KEY = "NjQ3ZmE1YzgtMmQ0Yi00OGIzLTlkZmQ6Zjg0";
 
   it.each<[string, string, boolean]>([

@@ -34,6 +34,8 @@ export class Draft {
   readonly warnings: Issue[] = [];
   /** Keys that were ignored or renamed. Paths are the user's. */
   readonly notes: Issue[] = [];
+  /** Why servers were left out, by name. */
+  readonly leftOut = new Map<string, Issue>();
   /** In another working directory, the file would be translated to other servers. */
   isOfDirectory = false;
   readonly #origins = new Map<string, KeyPath>();
@@ -169,7 +171,9 @@ export class ServerDraft {
     const others = this.#apply(this.given, this.origin, rules);
     finish(this);
     if (!this.isLeftOut && isBoard(this.#result, { name: this.name })) {
-      this.draft.notes.push(atKey(this.origin, "is Plugboard itself; it is left out"));
+      const issue = atKey(this.origin, "is Plugboard itself; it is left out");
+      this.draft.notes.push(issue);
+      this.draft.leftOut.set(this.name, issue);
       this.isLeftOut = true;
     }
     if (this.isLeftOut) this.draft.remove(this.path);
@@ -235,7 +239,9 @@ export class ServerDraft {
   /** For a server that cannot work here. `reason` completes "mcpServers.x.key …". */
   leaveOut(reason: string, origin: KeyPath): void {
     if (!this.isLeftOut) {
-      this.draft.warnings.push(atKey(origin, `${reason}; the server is left out`));
+      const issue = atKey(origin, `${reason}; the server is left out`);
+      this.draft.warnings.push(issue);
+      this.draft.leftOut.set(this.name, issue);
     }
     this.isLeftOut = true;
   }
