@@ -9,6 +9,7 @@ import { parseAgentConfig } from "../../core/config/parse.ts";
 import { formatPath, problemMessage } from "../../core/config/issue.ts";
 import { serverNameProblem } from "../../core/config/schema/values.ts";
 import { type ServerText, withServer, writtenServer } from "../../core/config/server-text.ts";
+import { addressRules } from "../../core/net/policy.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import { isJsonObject } from "../../core/types/json.ts";
 import type { ServerConfig } from "../../core/types/server-config.ts";
@@ -25,7 +26,7 @@ import { needsTrust } from "../trust/needs-trust.ts";
 import { serverLines } from "../trust/view.ts";
 import { urlMeantByName } from "../typed/mistyped.ts";
 import { typedName } from "../typed/typed-name.ts";
-import { isHttp } from "../typed-server.ts";
+import { exceptionOptions, exceptionsIn, isHttp, type UrlExceptions } from "../typed-server.ts";
 import type { AddRequest, AddJsonRequest, ClientChoice } from "./command.ts";
 import { readServer, readServerJson } from "../read-server.ts";
 import { removeUnusedBundles } from "./bundles.ts";
@@ -224,7 +225,7 @@ async function addServer(
     const { trial, server: complete } = tried ?? { server };
     if (trial !== undefined) {
       showTrial(name, trial, context);
-      await requireAnswer(name, trial, command, context);
+      await requireAnswer(name, complete, trial, command, context);
     } else if (command.check) screen.note(untried(name, told.unset));
     const change = (servers: ServerText): string => withServer(servers, name, complete);
     const isTrusted = await changeServerFile(file, change, [name], context);
@@ -448,12 +449,22 @@ function showTrial(name: string, trial: Trial, context: CliContext, most?: numbe
 /** A server that does not answer is written only if a person says so. */
 async function requireAnswer(
   name: string,
+  server: ServerConfig,
   trial: Trial,
-  { yes }: Command,
+  command: Command,
   context: CliContext,
 ): Promise<void> {
   if (trial.hasAnswered) return;
-  if (!yes && canAsk(context)) {
+  const { state } = trial;
+  if ("error" in state && state.error.code === "REFUSED_ADDRESS") {
+    throw doesNotAnswer(
+      name,
+      trial,
+      `${oneLine(name)} was not added, because Plugboard refuses its address`,
+      refusalHint(state.error, server, command),
+    );
+  }
+  if (!command.yes && canAsk(context)) {
     if (await askYesNo("Add it anyway?", context)) return;
     throw notWanted();
   }
@@ -463,6 +474,40 @@ async function requireAnswer(
     `${oneLine(name)} was not added, because it does not answer`,
     "to add it without trying it: --no-check",
   );
+}
+
+/** How to add it all the same, where one may. */
+function refusalHint(
+  { hint }: PlugboardError,
+  { url = "", ...server }: ServerConfig,
+  { kind }: Command,
+): string {
+  const found = exceptionIn(hint);
+  if (Object.keys(found).length === 0) return hint ?? "use another address";
+  // A private address over plain http needs both, and the first refusal names only one.
+  const next = found.allowInsecure ? exceptionIn(refusalOf(url)?.hint) : {};
+  const all = { ...exceptionsIn(server), ...found, ...next };
+  const written =
+    kind === "add" ? exceptionOptions(all).join(" ") : `${JSON.stringify(all).slice(1, -1)} in it`;
+  return `to use this address all the same, add it with ${written}`;
+}
+
+function exceptionIn(hint = ""): UrlExceptions {
+  return exceptionsIn({
+    allowInsecure: hint.includes('"allowInsecure"'),
+    allowPrivate: hint.includes('"allowPrivate"'),
+  });
+}
+
+/** Of the address alone. */
+function refusalOf(url: string): PlugboardError | undefined {
+  try {
+    const policy = { allowInsecure: true, allowPrivate: false, allow: [] };
+    addressRules(policy).checkUrl(new URL(url));
+    return undefined;
+  } catch (error) {
+    return error instanceof PlugboardError ? error : undefined;
+  }
 }
 
 async function exists(

@@ -46,6 +46,37 @@ const own = (): Record<string, ServerConfig> => {
 };
 
 describe("plugboard add", () => {
+  it.each([
+    [["x", "http://10.0.0.1"], "--allow-insecure --allow-private"],
+    [["x", "https://10.0.0.1/mcp"], "--allow-private"],
+    [["x", "http://10.0.0.1", "--allow-insecure"], "--allow-insecure --allow-private"],
+    [["x", "http://192.0.2.1.example/", "--allow-private"], "--allow-insecure --allow-private"],
+  ])("says how to allow an address that Plugboard refuses: add %j", async (argv, options) => {
+    const { code, stderr } = await scratch.run(["add", ...argv, "--yes"]);
+    expect(code).toBe(3);
+    expect(stderr).toContain("plugboard: x was not added, because Plugboard refuses its address\n");
+    expect(stderr).toContain(`hint: to use this address all the same, add it with ${options}\n`);
+    expect(stderr).not.toContain("does not answer");
+  });
+
+  it("says that it refuses an address that nothing allows", async () => {
+    const { stderr } = await scratch.run(["add", "x", "https://0.0.0.0/mcp", "--yes"]);
+    expect(stderr).toContain("plugboard: x was not added, because Plugboard refuses its address\n");
+    expect(stderr).toContain("hint: use the server's own address\n");
+  });
+
+  it("says it of JSON in its own keys", async () => {
+    const { stderr } = await scratch.run([
+      "add-json",
+      "x",
+      '{ "url": "http://10.0.0.1" }',
+      "--yes",
+    ]);
+    expect(stderr).toContain(
+      'hint: to use this address all the same, add it with "allowInsecure":true,"allowPrivate":true in it\n',
+    );
+  });
+
   it.each<[string, string[], object]>([
     ["the command", ["--", "npx", "-y", "plugboard", "serve"], {}],
     ["the gateway where it listens by default", ["http://localhost:7584/mcp"], {}],
