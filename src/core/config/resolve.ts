@@ -4,6 +4,7 @@
 
 import { homedir as systemHome } from "node:os";
 import { resolve } from "node:path";
+import { credentialLikeness } from "../redaction/credential-name.ts";
 import type { OAuthSettings } from "../types/authorization.ts";
 import { type ErrorDetails, PlugboardError } from "../types/errors.ts";
 import type { RootsSetting } from "../types/roots.ts";
@@ -236,7 +237,9 @@ function valueOfVariable(
   const result = fallback === undefined ? found : found || fallback;
   if (result !== undefined) return result;
   const message = `${key} needs the variable ${name}, which is not set`;
-  const hint = `export ${name}, or give a default with \${${name}:-…}`;
+  // A default would be a credential that is written out.
+  const isCredential = credentialLikeness(name) !== undefined;
+  const hint = `export ${name}${isCredential ? "" : `, or give a default with \${${name}:-…}`}`;
   throw new PlugboardError("UNRESOLVED_VALUE", message, { ...details, hint });
 }
 

@@ -142,7 +142,7 @@ describe("the model of a session", () => {
       "model",
       "keyless/three",
       "value",
-      "keyless/three cannot be used: the model provider 'keyless' has no key: models.providers.keyless.apiKey needs the variable NO_SUCH_KEY, which is not set: export NO_SUCH_KEY, or give a default with ${NO_SUCH_KEY:-…}",
+      "keyless/three cannot be used: the model provider 'keyless' has no key: models.providers.keyless.apiKey needs the variable NO_SUCH_KEY, which is not set: export NO_SUCH_KEY",
     ],
     ["speed", "fast", "configId", 'there is no option "speed"; expected one of mode, model'],
   ])("%s is not changed to %s", async (configId, value, path, message) => {

@@ -70,7 +70,7 @@ describe("a provider", () => {
       permanent: true,
       message:
         "the model provider 'mine' has no key: models.providers.mine.apiKey needs the variable MY_KEY, which is not set",
-      hint: "export MY_KEY, or give a default with ${MY_KEY:-…}",
+      hint: "export MY_KEY",
     });
   });
 

@@ -247,6 +247,18 @@ describe("a variable that is not set", () => {
   });
 });
 
+describe("the hint for a variable that is not set", () => {
+  it.each([
+    ["REGION", "export REGION, or give a default with ${REGION:-…}"],
+    ["GITHUB_TOKEN", "export GITHUB_TOKEN"],
+    ["DB_PASSWORD", "export DB_PASSWORD"],
+    ["MY_KEY", "export MY_KEY"],
+  ])("names a default only where that is no credential: %s", async (name, hint) => {
+    const server = define({ command: "x", env: { A: `\${${name}}` } });
+    expect(await failure(() => resolveTarget(server, ENV))).toMatchObject({ hint });
+  });
+});
+
 describe("a secret reference", () => {
   const VALUES: Record<string, string> = {
     "secret://gcp/x": "hunter2-hunter2",
