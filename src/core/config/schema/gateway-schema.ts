@@ -420,6 +420,9 @@ function engineUrlProblem(engine: "postgres" | "valkey"): (url: string) => strin
   const isMeant = engine === "postgres" ? POSTGRES_URL : VALKEY_URL;
   return (url) => {
     if (!URL.canParse(url) || !isMeant.test(url)) {
+      if (/^(?:secret|op):\/\/|\$\{/.test(url)) {
+        return `is a reference, and only "password" can be one; write the URL itself without its password, such as ${engine}://user@host/${engine === "postgres" ? "database" : "0"}, and "password": "secret://env/PASSWORD" beside it`;
+      }
       return `is not the URL of an engine; expected one such as ${engine}://host/${engine === "postgres" ? "database" : "0"}`;
     }
     return new URL(url).password === ""

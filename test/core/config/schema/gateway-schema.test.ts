@@ -58,6 +58,12 @@ describe("a wrong block gateway", () => {
       "{ shared: { postgres: { url: 'mysql://db/x' } } }",
       "FILE:1:41  gateway.shared.postgres.url  is not the URL of an engine; expected one such as postgres://host/database",
     ],
+    ...["secret://env/DATABASE_URL", "op://vault/db/url", "${DATABASE_URL}"].map(
+      (url): [string, string] => [
+        `{ shared: { postgres: { url: '${url}' } } }`,
+        'FILE:1:41  gateway.shared.postgres.url  is a reference, and only "password" can be one; write the URL itself without its password, such as postgres://user@host/database, and "password": "secret://env/PASSWORD" beside it',
+      ],
+    ),
     [
       "{ shared: { postgres: { url: 'postgres://u:p@db/x' } } }",
       'FILE:1:41  gateway.shared.postgres.url  has a password in it; expected it in "password", as a reference',
