@@ -24,6 +24,19 @@ describe("plugboard resources", () => {
     expect(stderr).toBe("");
   });
 
+  it("names the server of what several servers have", async () => {
+    scratch.servers({ one: lib(), two: lib(), three: lib("--scheme=three") });
+    const { stdout } = await scratch.run(["resources", "welcome"]);
+    expect(stdout).toBe(
+      [
+        "lib:///welcome    welcome (text/plain) (server one)",
+        "lib:///welcome    welcome (text/plain) (server two)",
+        "three:///welcome  welcome (text/plain)",
+        "",
+      ].join("\n"),
+    );
+  });
+
   it("groups them for a person, without escape sequences", async () => {
     scratch.servers({ evil: fixture("hostile-library", "--mb=1"), lib: lib() });
     const { stdout } = await scratch.run(["resources", "--no-color"], {

@@ -19,7 +19,7 @@ export interface ListLine {
 export function listByServer(lines: readonly ListLine[], noun: string, view: OutputView): string[] {
   const { isTerminal, paint, width } = view;
   // Other programs read lines, not headings.
-  if (!isTerminal) return plainList(lines, view);
+  if (!isTerminal) return plainList(distinct(lines), view);
   const groups = new Map<string, ListLine[]>();
   for (const line of lines) {
     const group = groups.get(line.server);
@@ -31,6 +31,17 @@ export function listByServer(lines: readonly ListLine[], noun: string, view: Out
     `${paint("bold", oneLine(server))} ${paint("dim", plural(own.length, noun))}`,
     ...renderTable(COLUMNS, rows(own, (width ?? Infinity) - 2), { width, paint, indent: 2 }),
   ]);
+}
+
+/** Two servers can have one URI: then each line says whose it is. */
+function distinct(lines: readonly ListLine[]): ListLine[] {
+  const count = new Map<string, number>();
+  for (const { name } of lines) count.set(name, (count.get(name) ?? 0) + 1);
+  return lines.map((line) =>
+    count.get(line.name) === 1
+      ? line
+      : { ...line, about: `${line.about} (server ${line.server})`.trim() },
+  );
 }
 
 /** Without headings, in the given order. */
