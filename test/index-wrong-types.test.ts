@@ -151,6 +151,7 @@ function membersOf(of: () => Any): Member[] {
     ["search's options", (value) => of().search("x", value)],
     ...each("search", "limit servers", (options) => of().search("x", options)),
     ["on", (value) => of().on("tools", value)()],
+    ["on's event", (value) => of().on(value, () => {})()],
     ["setLogLevel", (value) => of().setLogLevel(value)],
     ["setRoots", (value) => of().setRoots(value)],
     ["restart", (value) => of().restart(value)],

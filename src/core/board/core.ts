@@ -41,6 +41,7 @@ import { abortSignalOf, type CallSignal, untilAborted } from "../../util/abort.t
 import { type Clock, systemClock, within } from "../../util/clock.ts";
 import { Emitter } from "../../util/emitter.ts";
 import { QuestionQueue } from "../../util/question-queue.ts";
+import { oneLine } from "../../util/text.ts";
 import { Calls } from "./calls.ts";
 import { BoardChanges } from "./changes.ts";
 import { BoardContent } from "./content/content.ts";
@@ -135,6 +136,7 @@ export class BoardCore {
   /** Only on an agent's board, which reports them for all sessions. */
   readonly rules: BoardRules | undefined;
   readonly on: BoardBase["on"] = (event, listener) => {
+    requireEvent(event);
     requireKind("the listener", listener, FUNCTION);
     return this.#events.on(event, listener);
   };
@@ -694,4 +696,24 @@ function withFileState(options: BoardOptions, clock: Clock, logger: Logger): Boa
   const { stateDir, state } = options;
   if (stateDir === undefined || state !== undefined) return options;
   return { ...options, state: openFileState(stateDir, { clock, logger }) };
+}
+
+const EVENTS: Readonly<Record<keyof BoardEvents, true>> = {
+  tools: true,
+  appTools: true,
+  resources: true,
+  prompts: true,
+  server: true,
+  callStart: true,
+  call: true,
+  log: true,
+  notice: true,
+};
+
+/** Throws INVALID_ARGUMENTS: a listener for another one would never be called. */
+function requireEvent(event: unknown): void {
+  if (typeof event === "string" && Object.hasOwn(EVENTS, event)) return;
+  const what = typeof event === "string" ? `'${oneLine(event, 100)}'` : `a ${typeof event}`;
+  const names = Object.keys(EVENTS).join(", ");
+  throw new PlugboardError("INVALID_ARGUMENTS", `the event must be one of ${names}, not ${what}`);
 }

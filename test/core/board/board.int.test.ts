@@ -357,6 +357,17 @@ describe("changes", () => {
     }
   });
 
+  it("a listener for an event that there is not is refused", async () => {
+    const board = await open({});
+    expect(() => board.on("nope" as "call", () => {})).toThrow(
+      expect.objectContaining({
+        code: "INVALID_ARGUMENTS",
+        message:
+          "the event must be one of tools, appTools, resources, prompts, server, callStart, call, log, notice, not 'nope'",
+      }),
+    );
+  });
+
   it("state and call events tell what happens", async () => {
     const board = await open({ echo: fixture("echo") });
     const kinds: string[] = [];
