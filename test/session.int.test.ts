@@ -102,7 +102,7 @@ describe("a session's board", () => {
 
   it.each<[string, Partial<Omit<SessionOptions, "cwd">> & { cwd?: unknown }, string, RegExp]>([
     ["a relative cwd", { cwd: "src" }, "INVALID_ARGUMENTS", /absolute path, not 'src'/],
-    ["no cwd", { cwd: undefined }, "INVALID_ARGUMENTS", /absolute path/],
+    ["no cwd", { cwd: undefined }, "INVALID_ARGUMENTS", /cwd of a session must be a string/],
     ["no command", { servers: { x: {} } }, "CONFIG_INVALID", /servers\.x {2}has neither/],
     ["a bad name", { servers: { "a/b": { command: "x" } } }, "CONFIG_INVALID", /a "\/" in/],
     ["an unknown key", { servers: { x: { cmd: "x" } as object } }, "CONFIG_INVALID", /servers\.x/],
