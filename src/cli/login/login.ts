@@ -63,12 +63,7 @@ async function withSignIns(
   use: (opened: OpenedBoard) => Promise<number>,
 ): Promise<number> {
   if (open.server === undefined) return withBoard(context, open, use);
-  return withSharedState(context, async (state) => {
-    const code = await withBoard(context, { ...open, state }, use);
-    // The other gateways try the server again.
-    await state.changes.publish("grants");
-    return code;
-  });
+  return withSharedState(context, (state) => withBoard(context, { ...open, state }, use));
 }
 
 /** The name that a typed URL has on its board, which has no other server. */

@@ -38,6 +38,8 @@ export interface ServerAuthorizerOptions extends Omit<
   signInAs?: string | undefined;
   serverUrl: string;
   onAuthorization: OnAuthorization | undefined;
+  /** Called when somebody has signed in or out, once that is stored. Does not reject. */
+  onChange: () => Promise<void>;
   logger: Logger;
 }
 
@@ -59,6 +61,8 @@ export class ServerAuthorizer implements Authorizer {
   #lastSignIn: { scope: string | undefined; token: string; untried: number } | undefined;
   /** After a sign-out nobody is asked to sign in again. */
   #signedOut = false;
+  /** What is being stored, or could not be. */
+  #unstored: Grant | undefined;
 
   constructor(options: ServerAuthorizerOptions) {
     this.#options = options;
@@ -95,6 +99,17 @@ export class ServerAuthorizer implements Authorizer {
     await (this.#loading = this.#load());
     const now = this.#grant?.tokens.access_token;
     return now !== undefined && now !== before;
+  }
+
+  /** Takes over what another process has stored or removed. True if somebody has signed out there. */
+  async hasEnded(): Promise<boolean> {
+    const [discovery, before] = [this.#discovery, this.#grant];
+    if (discovery === undefined || before === undefined || before === this.#unstored) return false;
+    const stored = await this.#options.store.read("grant", this.#grantKey(discovery));
+    if (this.#grant !== before) return false;
+    this.#grant = stored;
+    if (stored === undefined) this.#signedOut = true;
+    return stored === undefined;
   }
 
   /** Asks a person to sign in, even if there is a token already. `answer` is the server's to a request without one. */
@@ -176,6 +191,7 @@ export class ServerAuthorizer implements Authorizer {
     // Where its client is known first: a grant without it could not be renewed.
     await this.#options.store.write("server", this.#serverKey, { discovery, redirectUri });
     await this.#keep(discovery, toGrant(tokens, scope, this.#now()));
+    await this.#options.onChange();
   }
 
   async signOut(): Promise<SignOutOutcome> {
@@ -198,6 +214,7 @@ export class ServerAuthorizer implements Authorizer {
         (await revoke({ discovery, client, fetch: this.#options.fetch }, grant).catch(() => false));
       await store.remove("grant", this.#grantKey(discovery));
       await store.remove("server", this.#serverKey);
+      await this.#options.onChange();
       return isRevoked ? "revoked" : "forgotten";
     });
   }
@@ -369,11 +386,14 @@ export class ServerAuthorizer implements Authorizer {
     this.#lastSignIn = { scope, token: tokens.access_token, untried: this.#waiting };
     await this.#keep(discovery, toGrant(tokens, scope, this.#now()));
     await store.write("server", this.#serverKey, { discovery });
+    await this.#options.onChange();
   }
 
   async #keep(discovery: Discovery, grant: Grant): Promise<void> {
     this.#grant = grant;
+    this.#unstored = grant;
     await this.#options.store.write("grant", this.#grantKey(discovery), grant);
+    if (this.#unstored === grant) this.#unstored = undefined;
   }
 
   async #client(discovery: Discovery): Promise<OAuthClient | undefined> {

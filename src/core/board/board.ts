@@ -716,6 +716,11 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
       if (this.#closing !== undefined) return;
       await Promise.all(this.#core.servers.own().map((entry) => entry.retryLogin()));
     },
+    /** Forgets the tokens of people who have signed out elsewhere, and ends their connections. Never rejects. */
+    drop: async (): Promise<void> => {
+      if (this.#closing !== undefined) return;
+      await Promise.all(this.#core.servers.own().map((entry) => entry.dropLogin()));
+    },
   };
 
   async signOut(server: string): Promise<SignOutOutcome> {

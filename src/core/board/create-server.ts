@@ -274,6 +274,7 @@ function signInFor(
     isOfMatchingServer: matchingServer !== undefined,
     onSecrets: (document, found) => redactor.replace(document, found),
     grants: state?.grants ?? memoryGrants(),
+    onChange: async () => state?.changes.publish("grants"),
     networkAllow: agent.networkAllow ?? [],
     isOfSession: !isConfigured(owner),
     env: networkEnv,

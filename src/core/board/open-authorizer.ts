@@ -36,6 +36,7 @@ export async function openAuthorizer(
     isOfSession,
     onAuthorization,
     onSecrets,
+    onChange,
   } = options;
   const { url, oauth, tls } = target;
   if (oauth && oauth.grant === "token_exchange")
@@ -59,6 +60,7 @@ export async function openAuthorizer(
     fetch: oauthFetch(fetch, rules, from, signal),
     checkUrl: (page) => rules.checkUrl(page, from),
     onAuthorization,
+    onChange,
     clock,
     logger: loggerFor(server, options.logger),
     signal,

@@ -184,6 +184,12 @@ export class ServerEntry {
     await this.supervisor.start();
   }
 
+  /** Begins anew if you have signed out elsewhere. Resolves when the token is forgotten; does not reject. */
+  async dropLogin(): Promise<void> {
+    const hasEnded = (await this.signIn?.hasEnded()) ?? false;
+    if (hasEnded && this.supervisor.live !== undefined) void this.supervisor.restart();
+  }
+
   /** `more` are diagnostics of the board. */
   status(
     { tools, promptTokens, hiddenByRules }: ListedTools,

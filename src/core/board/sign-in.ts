@@ -36,6 +36,8 @@ export interface ServerSignInOptions {
   subjectToken?: (() => SubjectToken | undefined) | undefined;
   /** Where its tokens are kept. */
   grants: GrantStore;
+  /** Called when somebody has signed in or out, once that is stored. Does not reject. */
+  onChange: () => Promise<void>;
   /** Where those are kept that JWTs were exchanged for: in memory, for all boards of the agent. */
   exchanges: ExchangeMemory;
   networkAllow: readonly string[];
@@ -75,6 +77,15 @@ export class ServerSignIn {
   async hasUntriedLogin(): Promise<boolean> {
     try {
       return (await (await this.#current?.made)?.authorizer.hasNews()) ?? false;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Whether you have signed out elsewhere. Its tokens are forgotten then. Does not reject. */
+  async hasEnded(): Promise<boolean> {
+    try {
+      return (await (await this.#current?.made)?.forPeople?.hasEnded()) ?? false;
     } catch {
       return false;
     }

@@ -250,8 +250,8 @@ export interface ReadAuditOptions {
 }
 
 /**
- * Says that something changed, so that others need not ask all the time. The pin store publishes its changes; whoever ends a
- * sign-in publishes `grants`. It is a hint and never the only way to notice: a message may be lost, several may arrive as one,
+ * Says that something changed, so that others need not ask all the time. The pin store publishes its changes; whoever signs
+ * somebody in or out publishes `grants`. It is a hint and never the only way to notice: a message may be lost, several may arrive as one,
  * and one may arrive for nothing. Whoever listens reads again what it needs.
  */
 export interface Invalidation {

@@ -122,9 +122,9 @@ export class GatewayAgents {
     };
   }
 
-  /** Somebody has signed in to a server, here or elsewhere. */
-  signedIn(): void {
-    for (const agent of this.list()) agent.signedIn();
+  /** Somebody has signed in to a server or out of it, here or elsewhere. */
+  signInsChanged(): void {
+    for (const agent of this.list()) agent.signInsChanged();
   }
 
   /** Ends the streams of changes, so that clients know that nothing more comes. */
@@ -202,6 +202,9 @@ export class ServedAgent {
   /** All session boards, and the endpoints that serve them. */
   readonly #sessionBoards = new Set<ServedSession>();
   readonly #closing = new Set<Promise<void>>();
+  /** Sign-ins have changed since it began to look which of them have ended. */
+  #isDropDue = false;
+  #isDropping = false;
   readonly #jwts: PresentedJwts;
   /** The boards for which JWTs are exchanged, by holder. */
   readonly #boardsOf = new Map<string, Set<ServedSession>>();
@@ -273,7 +276,8 @@ export class ServedAgent {
     return this.#signInServers.includes(server);
   }
 
-  signedIn(): void {
+  signInsChanged(): void {
+    void this.#dropSignIns();
     void signInsOf(this.board).retry();
     for (const board of this.#policyBoards.values()) {
       // A board that nobody uses now tries again when somebody does.
@@ -283,6 +287,19 @@ export class ServedAgent {
     for (const { board, isOfSession } of this.#sessionBoards) {
       if (isOfSession) void signInsOf(board).retry();
     }
+  }
+
+  /** Also of boards that nobody uses now. One after another: each asks the store, and there may be many. */
+  async #dropSignIns(): Promise<void> {
+    this.#isDropDue = true;
+    if (this.#isDropping) return;
+    this.#isDropping = true;
+    while (this.#isDropDue) {
+      this.#isDropDue = false;
+      await signInsOf(this.board).drop();
+      for (const { board } of this.#sessionBoards) await signInsOf(board).drop();
+    }
+    this.#isDropping = false;
   }
 
   get #hasSessionServers(): boolean {

@@ -329,7 +329,7 @@ async function openParts(options: OpenGatewayOptions, undo: UndoSteps): Promise<
     },
   });
   undo.add(() => agents.close());
-  const unsubscribe = state.changes.subscribe("grants", () => agents.signedIn());
+  const unsubscribe = state.changes.subscribe("grants", () => agents.signInsChanged());
   undo.add(async () => unsubscribe());
   return { state, monitoring, sealer, replicas, fleet, approvals, agents, unwatch, listening };
 }

@@ -229,7 +229,7 @@ export class PeopleSignIn {
 
   /** The server's authorization server has sent the browser back. */
   async #finish(request: IncomingMessage, reply: ServerResponse): Promise<void> {
-    const { state, logger } = this.#options;
+    const { logger } = this.#options;
     const answer = answerIn(request);
     const { value, forget } = await this.#recall(answer.get("state"), request);
     const { agent: id, server } = wishIn(value);
@@ -241,7 +241,6 @@ export class PeopleSignIn {
       const { state: now } = await signInsOf(board).finish(server, begun, answer);
       reply.appendHeader("Set-Cookie", forget);
       logger.info("signed in", { server, agent: id, caller: caller.label });
-      await state.changes.publish("grants");
       const next =
         now.kind === "ready"
           ? "Your programs have its tools now. You can close this page."

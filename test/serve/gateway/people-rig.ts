@@ -59,6 +59,8 @@ export interface RigOptions {
   clock?: Clock;
   /** Of the server that each person has for themselves. Default: people sign in to it. */
   server?: (oauth: OAuthFixture) => Omit<ServerConfig, "url">;
+  /** What its authorization server says of itself otherwise. */
+  metadata?: JsonObject;
   /** Seconds that a token for that server lives. */
   expiresIn?: number;
   /** The settings of the gateway, besides those that are always there. */
@@ -72,6 +74,7 @@ export async function openRig({
   shared,
   clock = systemClock,
   server = () => ({ oauth: { per: "user" } }),
+  metadata,
   expiresIn,
   settings: given,
 }: RigOptions = {}): Promise<Rig> {
@@ -96,6 +99,7 @@ export async function openRig({
     exchange,
     clock,
     clients: [GATEWAY_CLIENT],
+    ...(metadata !== undefined && { metadata }),
     ...(expiresIn !== undefined && { expiresIn }),
   });
   onTestFinished(async () => {

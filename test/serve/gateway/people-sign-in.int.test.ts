@@ -1,6 +1,7 @@
 // People who sign in to one server for themselves: what each sees, and what nobody else can make of it.
 
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { openBoard } from "../../../src/core/board/board.ts";
 import type { ServerConfig } from "../../../src/core/types/server-config.ts";
 import type { OAuthFixture } from "../../fixtures/oauth/oauth.ts";
 import { type Engines, missingEngines, startEngines } from "../../support/engines.ts";
@@ -47,6 +48,16 @@ function unescaped(text: string): string {
 }
 
 const PAGE = "/sign-in/default/personal";
+
+async function expectSignedOut(rig: Rig, who: string, remedy: string, at = 0): Promise<void> {
+  const whoami = { name: "personal__whoami", arguments: {} };
+  await vi.waitFor(async () => {
+    const { length } = rig.calls;
+    const answer = JSON.stringify(await rig.ask(who, "tools/call", whoami, at));
+    expect(answer).toContain(remedy);
+    expect(rig.calls).toHaveLength(length);
+  }, SOON);
+}
 
 /** From the page to the authorization server of the server, as somebody whom the provider knows. */
 async function begin(rig: Rig, sub: string, browser = new Browser()): Promise<string> {
@@ -195,6 +206,28 @@ it("signs somebody in with the token of the gateway that they show, and out agai
   expect(rig.calls).toHaveLength(length);
 });
 
+/** The tokens of who has signed out stay good at the server. */
+const NOT_REVOKED = { metadata: { revocation_endpoint: undefined } };
+
+it("hears of sign-ins to a shared server, and sign-outs, that a command has made", async () => {
+  const rig = await openRig({ ...NOT_REVOKED, server: () => ({}) });
+  const ann = await rig.token("ann");
+  expect(await rig.tools(ann)).toEqual([]);
+  const command = await openBoard(
+    { servers: { personal: { url: rig.oauth.url } } },
+    {
+      start: "none",
+      state: rig.state,
+      onAuthorization: async ({ url }) => void (await rig.oauth.approve(url, { visit: true })),
+    },
+  );
+  onTestFinished(() => command.close());
+  await command.signIn("personal");
+  await vi.waitFor(async () => expect(await rig.tools(ann)).toHaveLength(2), SOON);
+  expect(await command.signOut("personal")).toBe("forgotten");
+  await expectSignedOut(rig, ann, "plugboard login personal");
+});
+
 it("refuses sign-ins that another browser, another page or another person has begun", async () => {
   const rig = await openRig();
   const [mallory, ann] = [await rig.jwt("mallory"), await rig.jwt("ann")];
@@ -294,6 +327,25 @@ describe.skipIf(missing !== undefined)(`two gateways with one state${why}`, () =
     for (const answer of answers) expect(JSON.stringify(answer)).toContain("I am ann");
     expect(rig.oauth.count("refresh")).toBe(1);
     expect(rig.oauth.tokens.filter(({ state }) => state === "revoked")).toEqual([]);
+  });
+
+  it("a sign-out at one is one at the other, also if nobody uses that person's servers there now", async () => {
+    const rig = await openRig({ ...NOT_REVOKED, shared: await engines.newSettings() });
+    const [ann, bob] = [await rig.token("ann"), await rig.token("bob")];
+    for (const who of [ann, bob]) {
+      const browser = new Browser();
+      const { next = "" } = await browser.open(`${rig.url}${PAGE}`, { token: who.slice(7) });
+      await browser.open(await rig.oauth.approve(next, { subject: who === ann ? "ann" : "bob" }));
+      for (const at of [0, 1])
+        await vi.waitFor(async () => expect(await rig.tools(who, at)).toHaveLength(2), SOON);
+    }
+    const out = { token: ann.slice(7), do: "out" };
+    const { text } = await new Browser().open(`${rig.url}${PAGE}`, out);
+    expect(text).toContain("could not be revoked");
+    for (const at of [0, 1]) {
+      await expectSignedOut(rig, ann, `${rig.url}${PAGE}`, at);
+      expect(await rig.tools(bob, at)).toHaveLength(2);
+    }
   });
 
   const exchanging = ({ issuer }: OAuthFixture): Omit<ServerConfig, "url"> => ({
