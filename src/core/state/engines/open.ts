@@ -122,6 +122,9 @@ async function openStores(
       replicas: revisions.count,
       engines: ["postgres", ...(valkey === undefined ? [] : ["valkey"]), "audit"],
       away: [
+        postgres.refusals
+          .filter((each) => each !== revisions.refusal && each !== audit.refusal)
+          .map((message) => ({ engine: "postgres", message })),
         problem("postgres", `PostgreSQL at ${postgres.where} cannot be reached`, postgres.away),
         problem("postgres", "what other gateways change is not heard here", revisions.refusal),
         problem(

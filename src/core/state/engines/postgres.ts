@@ -60,6 +60,8 @@ export class Postgres {
   readonly #newClient: () => Client;
   /** Why it cannot be reached, while it cannot. */
   #away: string | undefined;
+  /** The statements that this user may not use, by their text, as far as somebody has tried. */
+  readonly #refused = new Map<string, { message: string; values: number }>();
   #listener: Promise<Client | undefined> | undefined;
   #isClosed = false;
 
@@ -97,6 +99,28 @@ export class Postgres {
     return this.#away;
   }
 
+  /** What it does not do for this user, although it can be reached. Each reason once. */
+  get refusals(): readonly string[] {
+    return [...new Set([...this.#refused.values()].map(({ message }) => message))];
+  }
+
+  /** Whether it would do now what it has refused. Nothing is done: to explain a statement takes the same rights. Never rejects. */
+  async tryRefused(): Promise<void> {
+    for (const [text, { values }] of this.#refused) {
+      const asked = this.#pool.query(
+        `explain ${text}`,
+        Array.from({ length: values }, () => null),
+      );
+      await asked.then(
+        () => this.#refused.delete(text),
+        (error: unknown) => {
+          // Not every statement can be explained. Of such a one it is said again when somebody needs it.
+          if (!isRefused(error) && !isUnreachable(error)) this.#refused.delete(text);
+        },
+      );
+    }
+  }
+
   /** Rejects with NETWORK if the engine cannot be reached. */
   async query(text: string, values: readonly unknown[] = []): Promise<Row[]> {
     if (this.#away !== undefined) throw this.#unreachable(this.#away);
@@ -105,7 +129,7 @@ export class Postgres {
 
   /** Like `query`, and tries also while the engine is taken to be away. */
   probe(text: string, values: readonly unknown[] = []): Promise<Row[]> {
-    return this.#noting(async () => (await this.#pool.query(text, values)).rows);
+    return this.#noting(async () => (await this.#run(this.#pool, text, values)).rows);
   }
 
   /** Runs the task in one transaction. */
@@ -114,7 +138,9 @@ export class Postgres {
       const client = await this.#pool.connect();
       try {
         await client.query("begin");
-        const result = await task(client);
+        const result = await task({
+          query: (text, values = []) => this.#run(client, text, values),
+        });
         await client.query("commit");
         client.release();
         return result;
@@ -160,20 +186,34 @@ export class Postgres {
     }
   }
 
+  async #run(by: Queries, text: string, values: readonly unknown[]): Promise<Answer> {
+    try {
+      const answer = await by.query(text, values);
+      this.#refused.delete(text);
+      return answer;
+    } catch (error) {
+      if (isRefused(error)) {
+        const { message } = this.#refusal(error);
+        this.#refused.set(text, { message, values: values.length });
+      }
+      throw error;
+    }
+  }
+
   async #noting<Result>(task: () => Promise<Result>): Promise<Result> {
     try {
       const result = await task();
       this.#away = undefined;
       return result;
     } catch (error) {
-      if (isRefused(error)) throw this.#refused(error);
+      if (isRefused(error)) throw this.#refusal(error);
       if (!isUnreachable(error)) throw error;
       this.#away = oneLine(errorMessage(error), 200) || "no answer";
       throw this.#unreachable(this.#away, error);
     }
   }
 
-  #refused(cause: unknown): PlugboardError {
+  #refusal(cause: unknown): PlugboardError {
     const why = oneLine(errorMessage(cause), 200);
     return new PlugboardError("CONFIG_INVALID", `PostgreSQL at ${this.where} refuses: ${why}`, {
       hint: "give the user of gateway.shared.postgres the rights that docs/fleet.md names, on all tables of Plugboard",

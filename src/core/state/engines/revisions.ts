@@ -138,6 +138,7 @@ export class Revisions implements Invalidation, Replicas {
   /** Compares now rather than at the next second. Never rejects. */
   async look(): Promise<void> {
     if (this.#own === undefined || this.#isClosed) return;
+    void this.#options.postgres.tryRefused();
     this.#beating ??= this.#beat()
       .then(
         () => {

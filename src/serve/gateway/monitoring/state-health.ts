@@ -14,8 +14,8 @@ export interface HealthLinesOptions {
 
 export class HealthLines {
   readonly #options: HealthLinesOptions;
-  /** The engines that are away, as was said. */
-  #told = new Set<string>();
+  /** What was said of the engines that are away. */
+  #told = new Map<string, Set<string>>();
   #timer: Timer | undefined;
 
   constructor(options: HealthLinesOptions) {
@@ -37,14 +37,17 @@ export class HealthLines {
   #look(): void {
     const { health, logger } = this.#options;
     const { away } = health();
-    const now = new Set(away.map(({ engine }) => engine));
     for (const { engine, message } of away) {
-      if (!this.#told.has(engine))
+      const told = this.#told.get(engine) ?? new Set();
+      if (!told.has(message)) {
         logger.warn(`${message}; the gateway goes on, degraded`, { engine });
+      }
+      this.#told.set(engine, told.add(message));
     }
-    for (const engine of this.#told) {
-      if (!now.has(engine)) logger.info(`${engine} is back`, { visit: "gateway" });
+    for (const engine of this.#told.keys()) {
+      if (away.some((each) => each.engine === engine)) continue;
+      logger.info(`${engine} is back`, { visit: "gateway" });
+      this.#told.delete(engine);
     }
-    this.#told = now;
   }
 }

@@ -20,6 +20,7 @@ const where = missing === undefined ? "" : `, skipped: ${missing}`;
 
 const SOON = { timeout: 20_000, interval: 20 };
 const LATER = Date.now() + 100 * 365 * 24 * 60 * 60 * 1000;
+const ALWAYS = { agent: "default", tool: "docs/read", hash: "h", at: 1 };
 const GRANT = { tokens: { access_token: "a-secret-token" } };
 
 describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}`, () => {
@@ -652,6 +653,51 @@ describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}
     engines.sql(settings, "grant update on plugboard_replicas to partly");
     await vi.waitFor(() => expect(away()).toEqual([]), SOON);
   });
+
+  it.each<[string, string, (state: SharedState) => unknown]>([
+    ["a sign-out", "delete on plugboard_grants", ({ grants }) => grants.remove("grant", "k")],
+    [
+      "an approval that stays",
+      "insert on plugboard_approvals",
+      ({ approvals }) => approvals.add(ALWAYS),
+    ],
+    ["a count of calls", "update on plugboard_usage", ({ usage }) => usage.use("ci", 5)],
+    [
+      "a key of sessions",
+      "insert on plugboard_seal_keys",
+      (state) => state.openSealKeys({ keepFor: 1, onProblem: () => {} }),
+    ],
+  ])(
+    "says so while %s is refused, until the right is there, also if nobody tries again",
+    async (_, right, need) => {
+      const settings = await engines.newSettings();
+      // One user has rights in one database.
+      const user = new URL(settings.postgres.url).pathname.replace("/", "of_");
+      await open(settings);
+      engines.sql(
+        settings,
+        `create role ${user} login;
+        grant select, insert, update, delete on all tables in schema public to ${user};
+        revoke ${right} from ${user}`,
+      );
+      const url = settings.postgres.url.replace("plugboard@", `${user}@`);
+      const state = await open({ ...settings, postgres: { url } });
+      const away = () => state.health?.().away;
+      expect(away()).toEqual([]);
+      await Promise.resolve(need(state)).catch(() => {});
+      const table = right.split(" ").at(-1) ?? "";
+      const message = expect.stringMatching(
+        `refuses: permission denied for table ${table}$`,
+      ) as string;
+      await vi.waitFor(() => expect(away()).toEqual([{ engine: "postgres", message }]), SOON);
+      // What else is done there still works, and does not hide it.
+      await state.replicas?.look();
+      expect(await state.grants.read("grant", "k")).toBeUndefined();
+      expect(away()).toEqual([{ engine: "postgres", message }]);
+      engines.sql(settings, `grant ${right} to ${user}`);
+      await vi.waitFor(() => expect(away()).toEqual([]), SOON);
+    },
+  );
 
   it("says what to install, and what cannot be reached", async () => {
     const settings = await engines.newSettings();
