@@ -10,7 +10,7 @@ export interface KnownSession {
   notes?: SessionNotes;
 }
 
-/** Beyond this, those that were remembered first are forgotten. */
+/** So many that were ended, and so many others. Beyond this, those that were remembered first are forgotten. */
 export const MOST_SESSIONS = 200_000;
 /** What all of them have subscribed to, in characters. Beyond this, the notes of those that were remembered first are forgotten. */
 export const MOST_SUBSCRIBED = 32 * 1024 * 1024;
@@ -18,44 +18,54 @@ export const MOST_SUBSCRIBED = 32 * 1024 * 1024;
 const KEPT_PART = 0.75;
 
 export class KnownSessions {
-  readonly #byNonce = new Map<string, KnownSession>();
+  /** Apart from the others: an id whose end is forgotten could be used again, and notes only have to be made again. */
+  readonly #ended = new Map<string, KnownSession>();
+  readonly #others = new Map<string, KnownSession>();
   #subscribed = 0;
 
   get size(): number {
-    return this.#byNonce.size;
+    return this.#ended.size + this.#others.size;
   }
 
   get(nonce: string): KnownSession | undefined {
-    return this.#byNonce.get(nonce);
+    return this.#ended.get(nonce) ?? this.#others.get(nonce);
   }
 
   set(nonce: string, session: KnownSession): void {
-    this.#subscribed += subscribedBy(session) - subscribedBy(this.#byNonce.get(nonce));
-    this.#byNonce.set(nonce, session);
-    if (this.#byNonce.size > MOST_SESSIONS || this.#subscribed > MOST_SUBSCRIBED) this.#makeRoom();
+    const sessions = session.isRevoked ? this.#ended : this.#others;
+    if (!sessions.has(nonce)) this.delete(nonce);
+    this.#subscribed += subscribedBy(session) - subscribedBy(sessions.get(nonce));
+    sessions.set(nonce, session);
+    if (sessions.size > MOST_SESSIONS) this.#forgetFirst(sessions);
+    if (this.#subscribed > MOST_SUBSCRIBED) this.#forgetNotes();
   }
 
   delete(nonce: string): void {
-    this.#subscribed -= subscribedBy(this.#byNonce.get(nonce));
-    this.#byNonce.delete(nonce);
+    this.#subscribed -= subscribedBy(this.get(nonce));
+    this.#ended.delete(nonce);
+    this.#others.delete(nonce);
   }
 
-  [Symbol.iterator](): IterableIterator<[string, KnownSession]> {
-    return this.#byNonce.entries();
+  *[Symbol.iterator](): IterableIterator<[string, KnownSession]> {
+    yield* this.#ended;
+    yield* this.#others;
   }
 
   forgetExpired(now: number): void {
-    for (const [nonce, { expiresAt }] of this.#byNonce) if (expiresAt <= now) this.delete(nonce);
+    for (const [nonce, { expiresAt }] of this) if (expiresAt <= now) this.delete(nonce);
   }
 
-  #makeRoom(): void {
-    const isCrowded = this.#byNonce.size > MOST_SESSIONS;
-    const isFull = this.#subscribed > MOST_SUBSCRIBED;
-    for (const [nonce, session] of this.#byNonce) {
-      const hasTooMany = isCrowded && this.#byNonce.size > MOST_SESSIONS * KEPT_PART;
-      const hasTooMuch = isFull && this.#subscribed > MOST_SUBSCRIBED * KEPT_PART;
-      if (!hasTooMany && !hasTooMuch) return;
-      if (hasTooMany || subscribedBy(session) > 0) this.delete(nonce);
+  #forgetFirst(sessions: ReadonlyMap<string, KnownSession>): void {
+    for (const nonce of sessions.keys()) {
+      if (sessions.size <= MOST_SESSIONS * KEPT_PART) return;
+      this.delete(nonce);
+    }
+  }
+
+  #forgetNotes(): void {
+    for (const [nonce, session] of this.#others) {
+      if (this.#subscribed <= MOST_SUBSCRIBED * KEPT_PART) return;
+      if (subscribedBy(session) > 0) this.delete(nonce);
     }
   }
 }

@@ -23,6 +23,22 @@ describe("the sessions that are remembered", () => {
     expect([sessions.get("n0"), sessions.get("another")]).toEqual([undefined, ENDED]);
   });
 
+  it("are forgotten for others of their kind only: nobody's notes bring back an ended session", () => {
+    const sessions = new KnownSessions();
+    sessions.set("noted", subscribed("a://b"));
+    sessions.set("ended", ENDED);
+    sessions.set("later ended", subscribed("a://b"));
+    sessions.set("later ended", ENDED);
+    for (let at = 0; at < MOST_SESSIONS; at += 1) sessions.set(`n${at}`, subscribed());
+    expect(sessions.size).toBe(MOST_SESSIONS * 0.75 + 2);
+    expect([sessions.get("ended"), sessions.get("later ended")]).toEqual([ENDED, ENDED]);
+    expect(sessions.get("noted")).toBeUndefined();
+    sessions.set("noted", subscribed("a://b"));
+    for (let at = 0; at < MOST_SESSIONS; at += 1) sessions.set(`e${at}`, ENDED);
+    expect(sessions.get("ended")).toBeUndefined();
+    expect(sessions.get("noted")).toEqual(subscribed("a://b"));
+  });
+
   it("have subscribed to so much at most, and none of those that were ended is forgotten for that", () => {
     const sessions = new KnownSessions();
     const uri = "x".repeat(MOST_SUBSCRIBED / 16);

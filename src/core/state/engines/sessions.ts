@@ -219,10 +219,10 @@ export class SessionRows implements SessionStore {
     await postgres.query(
       `with listed as (
           select nonce, row_number() over newest as place, sum(octet_length(notes)) over newest as bytes
-            from plugboard_sessions window newest as (order by revision desc))
+            from plugboard_sessions window newest as (partition by is_revoked order by revision desc))
         delete from plugboard_sessions using listed where plugboard_sessions.nonce = listed.nonce and (
           expires_at < extract(epoch from now()) * 1000 - 86400000
-          or place > $1 or (bytes > $2 and not is_revoked))`,
+          or place > $1 or bytes > $2)`,
       [MOST_SESSIONS, MOST_STORED_BYTES],
     );
   }
