@@ -207,6 +207,7 @@ export class Postgres {
       return result;
     } catch (error) {
       if (isRefused(error)) throw this.#refusal(error);
+      if (hasErrorCode(error, TOO_LARGE)) throw this.#tooLarge(error);
       if (!isUnreachable(error)) throw error;
       this.#away = oneLine(errorMessage(error), 200) || "no answer";
       throw this.#unreachable(this.#away, error);
@@ -217,6 +218,14 @@ export class Postgres {
     const why = oneLine(errorMessage(cause), 200);
     return new PlugboardError("CONFIG_INVALID", `PostgreSQL at ${this.where} refuses: ${why}`, {
       hint: "give the user of gateway.shared.postgres the rights that docs/fleet.md names, on all tables of Plugboard",
+      cause,
+    });
+  }
+
+  #tooLarge(cause: unknown): PlugboardError {
+    const what = `a number in PostgreSQL at ${this.where} is too large to count on`;
+    return new PlugboardError("SYSTEM_ERROR", `${what}: ${oneLine(errorMessage(cause), 200)}`, {
+      hint: "Plugboard does not count that far, so somebody else has written there; docs/fleet.md says how to begin the counts anew",
       cause,
     });
   }
@@ -262,6 +271,8 @@ function addressIn({ url }: PostgresSettings): Address {
   };
 }
 
+/** A number does not fit. */
+const TOO_LARGE = "22003";
 /** This user lacks a right, or a table is not there, or not for this user. */
 const REFUSED = ["42501", "42P01"];
 /**

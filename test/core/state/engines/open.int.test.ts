@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { copyFile, mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
@@ -699,6 +700,47 @@ describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}
       await vi.waitFor(() => expect(away()).toEqual([]), SOON);
     },
   );
+
+  it("says what is wrong where a number of changes has no next one, and goes on with what the documentation does", async () => {
+    const settings = await engines.newSettings();
+    const state = await open(settings);
+    await state.sessions.revoke("before", LATER);
+    const sink = state.audit.open(() => {});
+    onTestFinished(() => sink.close());
+    await sink.append(lineOf(1));
+    await vi.waitFor(async () => expect(await bytesIn(state)).toEqual([1]), SOON);
+    const last = "9223372036854775807";
+    engines.sql(
+      settings,
+      `update plugboard_revisions set revision = ${last};
+        update plugboard_sessions set revision = ${last}; update plugboard_audit set batch = ${last}`,
+    );
+    const tooLarge = {
+      code: "SYSTEM_ERROR",
+      message: expect.stringMatching(/^a number in PostgreSQL at .* bigint out of range$/),
+      hint: expect.stringContaining("docs/fleet.md"),
+    };
+    await expect(state.tokens.add({ name: "ci" })).rejects.toMatchObject(tooLarge);
+    await state.replicas?.look();
+    const page = readFileSync(new URL("../../../../docs/fleet.md", import.meta.url), "utf8");
+    const [, anew = ""] = /```sql\n(begin;\n[^`]*)```/.exec(page) ?? [];
+    engines.sql(settings, anew);
+    await state.replicas?.look();
+    const { text } = await state.tokens.add({ name: "ci" });
+    await vi.waitFor(() => expect(state.tokens.find(text)).toMatchObject({ name: "ci" }), SOON);
+    await state.sessions.revoke("after", LATER);
+    await sink.append(lineOf(2));
+    const other = await open(settings);
+    await vi.waitFor(async () => {
+      expect(["before", "after"].map((each) => other.sessions.isRevoked(each))).toEqual([
+        true,
+        true,
+      ]);
+      expect(new Set(await bytesIn(other))).toEqual(new Set([1, 2]));
+    }, SOON);
+    await state.sessions.revoke("later", LATER);
+    await vi.waitFor(() => expect(other.sessions.isRevoked("later")).toBe(true), SOON);
+  });
 
   it("says what to install, and what cannot be reached", async () => {
     const settings = await engines.newSettings();
