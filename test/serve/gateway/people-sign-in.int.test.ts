@@ -213,17 +213,25 @@ it("hears of sign-ins to a shared server, and sign-outs, that a command has made
   const rig = await openRig({ ...NOT_REVOKED, server: () => ({}) });
   const ann = await rig.token("ann");
   expect(await rig.tools(ann)).toEqual([]);
+  let subject = "one";
   const command = await openBoard(
     { servers: { personal: { url: rig.oauth.url } } },
     {
       start: "none",
       state: rig.state,
-      onAuthorization: async ({ url }) => void (await rig.oauth.approve(url, { visit: true })),
+      onAuthorization: async ({ url }) =>
+        void (await rig.oauth.approve(url, { visit: true, subject })),
     },
   );
   onTestFinished(() => command.close());
-  await command.signIn("personal");
-  await vi.waitFor(async () => expect(await rig.tools(ann)).toHaveLength(2), SOON);
+  for (subject of ["one", "two"]) {
+    await command.signIn("personal");
+    const whoami = { name: "personal__whoami", arguments: {} };
+    await vi.waitFor(async () => {
+      const answer = await rig.ask(ann, "tools/call", whoami);
+      expect(JSON.stringify(answer)).toContain(`I am ${subject}`);
+    }, SOON);
+  }
   expect(await command.signOut("personal")).toBe("forgotten");
   await expectSignedOut(rig, ann, "plugboard login personal");
 });
