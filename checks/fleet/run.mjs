@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { runChecks } from "../lib/checks.mjs";
 import { readEvidence } from "../lib/evidence.mjs";
 import { npm } from "../lib/own-packages.mjs";
+import { endLoads } from "./lib/load.mjs";
 import { pageText } from "./lib/page.mjs";
 import { installPrograms, versions } from "./lib/programs.mjs";
 import { openRig } from "./lib/rig.mjs";
@@ -41,22 +42,40 @@ const found = [];
 await runChecks({
   who: "fleet",
   script: "fleet",
-  checks: PARTS.map(([name, part]) => ({ name, run: (rig) => runPart(name, part, rig) })),
+  checks: PARTS.map(([name, part]) => ({ name, run: (rigs) => runPart(name, part, rigs) })),
   prepare({ build }) {
     installPrograms();
     if (build) npm({ who: "fleet", what: "building the project", cwd: ROOT }, ["run", "build"]);
   },
-  openRig,
+  openRig: openRigs,
   versions,
   textOf: (_, head) =>
     pageText({ head, found, before: readEvidence("fleet"), order: PARTS.map(([name]) => name) }),
   keepsOthers: true,
 });
 
+/** One rig for each part: what a part has left running or broken does not disturb the next. */
+async function openRigs() {
+  let rig;
+  const close = async () => {
+    endLoads();
+    await rig?.close();
+    rig = undefined;
+  };
+  return {
+    close,
+    async next() {
+      await close();
+      rig = await openRig();
+      return rig;
+    },
+  };
+}
+
 /** Throws where a goal is missed. */
-async function runPart(name, part, rig) {
+async function runPart(name, part, rigs) {
   const load = loadavg()[0];
-  const results = await part(rig, { seconds, isShort });
+  const results = await part(await rigs.next(), { seconds, isShort });
   const judged = results.filter(({ claim }) => claim !== undefined);
   const notes = results.flatMap(({ note }) => note ?? []);
   const lines = judged.map(

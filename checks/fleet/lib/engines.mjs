@@ -90,7 +90,7 @@ export async function startValkey({ root, env, hosts = [] }) {
   };
   const primary = await startServer("valkey-1", primaryPort, []);
   const copyOf = ["--replicaof", HOST, String(primaryPort)];
-  const copy = await startServer("valkey-2", copyPort, copyOf);
+  await startServer("valkey-2", copyPort, copyOf);
   const sentinels = [];
   for (const [at, port] of sentinelPorts.entries()) {
     const dir = join(root, `sentinel-${at + 1}`);
@@ -123,7 +123,6 @@ export async function startValkey({ root, env, hosts = [] }) {
   let databases = 0;
   return {
     primary,
-    copy,
     /** What `gateway.shared.valkey` says, each time with a database of its own. */
     newSettings() {
       databases += 1;
@@ -141,15 +140,14 @@ export async function startValkey({ root, env, hosts = [] }) {
     /** The port of the one that the sentinels take for the primary. */
     primaryPort: () =>
       Number(ask(sentinelPorts[0], "sentinel", "get-master-addr-by-name", PRIMARY).split("\n")[1]),
-    isCopy: (port) => ask(port, "info", "replication").includes("role:slave"),
-    copyPort,
   };
 }
 
-export async function until(ms, otherwise, isSo) {
+/** `more()` is what else to say if it does not come to that. */
+export async function until(ms, otherwise, isSo, more = () => "") {
   const deadline = performance.now() + ms;
   while (!(await isSo())) {
-    if (performance.now() > deadline) throw new Error(otherwise);
+    if (performance.now() > deadline) throw new Error(`${otherwise}${more()}`);
     await delay(20);
   }
 }

@@ -6,23 +6,20 @@ const PAUSE_MS = 20;
 /** The lanes begin one after another within this time: nobody has that many callers who all call at the same moment. */
 const BEGIN_MS = 50;
 let lastNumber = 0;
+const running = new Set();
 
 /**
  * Starts to make calls, one at a time in each lane. `stop()` resolves to what came of them when all are answered: `outcomes` by number,
- * each with `kind`, `text`, and the milliseconds since the epoch `from` and `to`. `pace` is how many a second are due, of all lanes
- * together; what a lane cannot make in time is not made later.
+ * each with `kind`, `text`, and the milliseconds since the epoch `from` and `to`.
  */
-export function startLoad(lanes, pace) {
+export function startLoad(lanes) {
   const outcomes = new Map();
   const run = { isOver: false };
+  running.add(run);
   const began = performance.now();
-  const period = pace === undefined ? 0 : (lanes.length * 1_000) / pace;
   const work = async (lane, at) => {
-    const first = began + (at * (period || BEGIN_MS)) / lanes.length;
-    for (let due = first; !run.isOver; due = nextDue(due, period)) {
-      const wait = due - performance.now();
-      if (wait > 0) await delay(wait);
-      if (run.isOver) return;
+    await delay((at * BEGIN_MS) / lanes.length);
+    while (!run.isOver) {
       lastNumber += 1;
       const number = lastNumber;
       const from = Date.now();
@@ -42,8 +39,12 @@ export function startLoad(lanes, pace) {
     get answered() {
       return outcomes.size;
     },
+    get isOver() {
+      return run.isOver;
+    },
     async stop() {
       run.isOver = true;
+      running.delete(run);
       const seconds = (performance.now() - began) / 1_000;
       const answered = outcomes.size;
       await working;
@@ -52,15 +53,14 @@ export function startLoad(lanes, pace) {
   };
 }
 
-/** The next time of a lane that has not passed. */
-function nextDue(due, period) {
-  if (period === 0) return due;
-  const passed = Math.max(1, Math.ceil((performance.now() - due) / period));
-  return due + passed * period;
+/** Ends what a part that failed has left behind. */
+export function endLoads() {
+  for (const run of running) run.isOver = true;
+  running.clear();
 }
 
-export async function loadFor(lanes, ms, pace) {
-  const load = startLoad(lanes, pace);
+export async function loadFor(lanes, ms) {
+  const load = startLoad(lanes);
   await delay(ms);
   return load.stop();
 }

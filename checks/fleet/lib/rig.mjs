@@ -90,6 +90,9 @@ export async function openRig() {
       return { database, shared };
     },
     async close() {
+      // Killed otherwise, it leaves memory and semaphores behind that belong to no process.
+      const engine = await postgres?.catch(() => {});
+      await engine?.program.end("SIGQUIT");
       endPrograms();
       endAll(`${MARKER}=${root}`);
       await Promise.all(providers.map((provider) => provider.close()));

@@ -126,8 +126,6 @@ export async function valkeyKilled(rig, { seconds }) {
   for (const lane of [...lanes.free, ...lanes.limited]) lane.close();
   await fleet.close();
   await upstream.close();
-  // For the parts that follow: what was the primary is the copy now.
-  await valkey.primary.start();
   return [
     none("calls that failed", countOf(failures), sayFailures(failures)),
     atMost("calls beyond the limit, in windows of a minute", over / LIMIT, 1 + 1 / REPLICAS),
@@ -154,9 +152,9 @@ export async function postgresStopped(rig, { seconds }) {
   const lanes = [];
   for (const { port } of gateways) lanes.push(...(await openLanes({ port, token, count: 8 })));
   const load = startLoad(lanes);
-  const signed = { isOver: false, calls: 0, failures: new Map() };
+  const signed = { calls: 0, failures: new Map() };
   const callSigned = async () => {
-    while (!signed.isOver) {
+    while (!load.isOver) {
       for (const gateway of gateways) {
         const text = await callTool(gateway, token, "signed__count", { key: "x" });
         signed.calls += 1;
@@ -178,13 +176,15 @@ export async function postgresStopped(rig, { seconds }) {
   const said = await Promise.all(gateways.map(readiness));
   await delay(seconds(30));
   await postgres.start();
-  await until(HEAL_MS, "a gateway did not go on with PostgreSQL", async () =>
-    (await Promise.all(gateways.map(readiness))).every((text) => text === "ready"),
+  await until(
+    HEAL_MS,
+    "a gateway did not go on with PostgreSQL",
+    async () => (await Promise.all(gateways.map(readiness))).every((text) => text === "ready"),
+    () => gateways.map((gateway, at) => `\ngateway ${at + 1}:\n${gateway.output()}`).join(""),
   );
   await delay(seconds(5));
-  signed.isOver = true;
-  await calling;
   const { outcomes } = await load.stop();
+  await calling;
   const made = outcomes.size;
   const ofCount = `line like '%"server":"count"%' and line like '%"outcome"%'`;
   await until(HEAL_MS, "the rows of the audit do not come", () => {

@@ -6,11 +6,8 @@ import { atLeast, atMost, none } from "../lib/results.mjs";
 import { countServer, openLanes } from "../lib/rig.mjs";
 
 const EACH = 32;
-const COUNTS = [1, 2, 4];
-/** Of each gateway: half of what two cores can do with four of them. */
-const PACE = 400;
 /** After fewer calls, Node still compiles: a call costs a quarter more after 5,000 than after 15,000. */
-const WARM_UP = 15_000;
+const WARM_UP = 60_000;
 const WARM_UP_MS = 90_000;
 const ROUNDS = 3;
 /** Until every line of the audit is sent, and the load to see how large they are. */
@@ -19,80 +16,109 @@ const STORED_MS = 3_000;
 
 /** A tool that takes 50 ms, 32 calls in flight for each gateway. */
 export async function latencyBound(rig, { seconds }) {
-  const fleets = await openFleets(rig, COUNTS, { toolMs: 50 });
-  const found = await measure(fleets, seconds(7));
-  const memory = fleets.all.map(({ fleet }) => fleet.memory());
-  const stored = await fleets.stored();
-  await fleets.close();
-  const apart = await openFleets(rig, [1, 4], { toolMs: 50, isShared: false });
-  const [oneApart, fourApart] = await measure(apart, seconds(7));
-  await apart.close();
-  const [one, , four] = found;
+  const compared = await openCompared(rig, 50, [
+    { count: 1 },
+    { count: 2 },
+    { count: 4 },
+    { count: 4, isApart: true },
+  ]);
+  const [one, two, four, apart] = await compared.measure(seconds(7));
+  const stored = await compared.stored(2);
+  await compared.close();
   return [
     atLeast("calls a second with four, to those with one", four.rate / one.rate, 3.8),
-    none("calls without a result", countOf(fleets.lost), sayFailures(fleets.lost)),
-    ...found.map((each, at) => ({ note: `${inWords(each)}, ${memory[at]} MB of memory each` })),
-    {
-      note: `gateways that share nothing, without a balancer: ${(fourApart.rate / oneApart.rate).toFixed(2)} times the calls a second with four`,
-    },
+    compared.none(),
+    ...[one, two, four].map((each) => ({
+      note: `${inWords(each)}, ${each.memory} MB of memory each`,
+    })),
+    { note: `four alone: ${(apart.rate / one.rate).toFixed(2)} times the calls a second` },
     { note: stored },
   ];
 }
 
 /**
- * A tool that answers at once, and as many calls a second for each gateway, however many there are. A gateway that answers many calls
- * in one turn of its event loop needs less for each; as fast as they can, one alone has many of them, and four on two cores have few.
+ * A tool that answers at once, as fast as the gateways can. Four programs of this size on two cores empty each other's caches, whatever they
+ * share, so four that serve together are compared with four that each serve alone: the same load, on the same cores.
  */
 export async function cpuBound(rig, { seconds }) {
-  const fleets = await openFleets(rig, [1, 4], { toolMs: 0 });
-  const paced = await measure(fleets, seconds(10), PACE);
-  const fast = await measure(fleets, seconds(5));
-  await fleets.close();
-  const apart = await openFleets(rig, [1, 4], { toolMs: 0, isShared: false });
-  const fastApart = await measure(apart, seconds(5));
-  await apart.close();
-  const made = Math.min(...paced.map(({ rate, count }) => rate / (PACE * count)));
-  const lost = countOf(fleets.lost) + countOf(apart.lost);
+  const compared = await openCompared(rig, 0, [
+    { count: 1 },
+    { count: 4 },
+    { count: 4, isApart: true },
+  ]);
+  const [one, four, apart] = await compared.measure(seconds(10));
+  await compared.close();
   return [
-    atLeast("calls a CPU second with four, to those with one", perCpu(paced), 0.9),
-    atLeast("calls made, of those that were due", made, 0.95),
-    none("calls without a result", lost, sayFailures(new Map([...fleets.lost, ...apart.lost]))),
-    { note: paced.map(inWords).join("; ") },
+    atLeast("calls a CPU second with four, to those with four alone", apart.cpu / four.cpu, 0.9),
+    compared.none(),
+    { note: `${inWords(four)}; alone: ${inWords(apart)}` },
     {
-      note:
-        `as fast as they can: ${fast.map(inWords).join("; ")}; calls a CPU second with four, to those with one: ` +
-        `${perCpu(fast).toFixed(2)}, and ${perCpu(fastApart).toFixed(2)} if they share nothing`,
+      note: `${inWords(one)}: with four together ${(one.cpu / four.cpu).toFixed(2)} times the calls a CPU second, with four alone ${(one.cpu / apart.cpu).toFixed(2)} times`,
     },
   ];
 }
 
-/** Fleets of so many gateways, which wait side by side and are measured in turn. Those that share nothing have no balancer either. */
-async function openFleets(rig, counts, { toolMs, isShared = true }) {
+/**
+ * So many gateways each, which wait side by side and are measured in turn. Of those that are apart, each has a database, limits and a
+ * balancer of its own, as if it were the only one.
+ */
+async function openCompared(rig, toolMs, wanted) {
   const upstream = await rig.startUpstream();
-  const servers = countServer(upstream, toolMs);
+  // The same server, so that a tool that takes its time need not be waited for until everything is compiled.
+  const { count: quick } = countServer(upstream, 0);
+  const servers = { ...countServer(upstream, toolMs), quick };
   const all = [];
-  for (const count of counts) {
-    const { database, shared } = isShared ? await rig.newShared() : {};
-    const fleet = await rig.startFleet({ count, servers, shared });
-    const haproxy = isShared ? await rig.startHaproxy(fleet, { isLogged: false }) : undefined;
-    const lanes =
-      haproxy === undefined
-        ? await lanesOf(fleet)
-        : await openLanes({ port: haproxy.port, token: fleet.token, count: EACH * count });
-    await warmUp(lanes, count);
-    all.push({ count, database, fleet, haproxy, lanes });
+  const lost = new Map();
+  for (const { count, isApart = false } of wanted) {
+    const sizes = isApart ? Array.from({ length: count }, () => 1) : [count];
+    const fleets = [];
+    const lanes = [];
+    const first = [];
+    for (const size of sizes) {
+      const { database, shared } = await rig.newShared();
+      const fleet = await rig.startFleet({ count: size, servers, shared });
+      const haproxy = await rig.startHaproxy(fleet, { isLogged: false });
+      const given = { port: haproxy.port, token: fleet.token, count: EACH * size };
+      lanes.push(...(await openLanes(given)));
+      first.push(...(await openLanes({ ...given, server: "quick" })));
+      fleets.push({ database, fleet, haproxy });
+    }
+    await warmUp(first, count);
+    for (const lane of first) lane.close();
+    all.push({ count, fleets, lanes });
   }
   return {
-    all,
-    lost: new Map(),
-    /** What the audit of the last one takes in PostgreSQL, in words. */
-    async stored() {
-      const { database, lanes } = all.at(-1);
+    /** Of each, the medians of the rounds: calls a second, and seconds of CPU a call, of its gateways together. */
+    async measure(ms) {
+      const found = all.map(() => ({ rates: [], cpu: [] }));
+      for (let round = 0; round < ROUNDS; round += 1) {
+        for (const [at, { fleets, lanes }] of all.entries()) {
+          const cpu = () => fleets.reduce((sum, { fleet }) => sum + fleet.cpu(), 0);
+          const before = cpu();
+          const { outcomes, rate } = await loadFor(lanes, ms);
+          found[at].cpu.push((cpu() - before) / outcomes.size);
+          found[at].rates.push(rate);
+          for (const [what, times] of failuresIn(outcomes)) {
+            lost.set(what, (lost.get(what) ?? 0) + times);
+          }
+        }
+      }
+      return all.map(({ count, fleets }, at) => ({
+        count,
+        rate: median(found[at].rates),
+        cpu: median(found[at].cpu),
+        memory: Math.max(...fleets.map(({ fleet }) => fleet.memory())),
+      }));
+    },
+    none: () => none("calls without a result", countOf(lost), sayFailures(lost)),
+    /** What the audit of one of them takes in PostgreSQL, in words. */
+    async stored(which) {
+      const { fleets, lanes } = all[which];
       const postgres = await rig.postgres();
       const size = () =>
         postgres
           .sql(
-            database,
+            fleets[0].database,
             "select count(*), pg_total_relation_size('plugboard_audit') from plugboard_audit",
           )
           .join("")
@@ -106,47 +132,16 @@ async function openFleets(rig, counts, { toolMs, isShared = true }) {
       return `PostgreSQL has ${rows.toFixed(1)} rows and ${bytes.toFixed(0)} bytes more for each call, with its indexes`;
     },
     async close() {
-      for (const { fleet, haproxy, lanes } of all) {
+      for (const { fleets, lanes } of all) {
         for (const lane of lanes) lane.close();
-        await haproxy?.close();
-        await fleet.close();
+        for (const { fleet, haproxy } of fleets) {
+          await haproxy.close();
+          await fleet.close();
+        }
       }
       await upstream.close();
     },
   };
-}
-
-async function lanesOf({ gateways }) {
-  const lanes = [];
-  for (const { port, token } of gateways) {
-    lanes.push(...(await openLanes({ port, token, count: EACH })));
-  }
-  return lanes;
-}
-
-/** Of each fleet, the medians of the rounds: calls a second, and seconds of CPU a call, of its gateways together. */
-async function measure({ all, lost }, ms, pace) {
-  const found = all.map(({ count }) => ({ count, rates: [], cpu: [] }));
-  for (let round = 0; round < ROUNDS; round += 1) {
-    for (const [at, { count, fleet, lanes }] of all.entries()) {
-      const before = fleet.cpu();
-      const { outcomes, rate } = await loadFor(lanes, ms, pace && pace * count);
-      found[at].cpu.push((fleet.cpu() - before) / outcomes.size);
-      found[at].rates.push(rate);
-      for (const [what, times] of failuresIn(outcomes)) {
-        lost.set(what, (lost.get(what) ?? 0) + times);
-      }
-    }
-  }
-  return found.map(({ count, rates, cpu }) => ({
-    count,
-    rate: median(rates),
-    cpu: median(cpu),
-  }));
-}
-
-function perCpu([one, many]) {
-  return one.cpu / many.cpu;
 }
 
 function inWords({ count, rate, cpu }) {
