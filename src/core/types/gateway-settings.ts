@@ -119,7 +119,7 @@ interface GatewayLimits {
   headerBytes: number;
   /** For each caller. */
   requestsPerMinute: number | false;
-  /** Of the larger requests of each caller. A value counts as 160 bytes more, each of very many pieces as 1024. */
+  /** Of the larger requests of each caller. A value counts as 160 bytes more, and a thousand pieces as 1000 KiB. */
   bytesPerMinute: number;
   // Of the others, one caller has a quarter at most.
   connections: number;

@@ -70,8 +70,9 @@ const SMALL = 4096;
 const LARGE = { bytes: 256 * 1024, values: 5000 };
 /** What a value costs, beside the bytes that it takes. */
 const BYTES_PER_VALUE = 160;
-/** A body may come in so many pieces before they are counted: a large one does. Each costs about what so many bytes do. */
+/** Pieces of a body are counted so many at a time, so an ordinary body is not charged for its pieces. */
 const FREE_PIECES = 1000;
+/** What a piece costs, beside the bytes in it. */
 const BYTES_PER_PIECE = 1024;
 
 export class McpEntry {
@@ -642,7 +643,7 @@ function tooManyBytes(wait: number): BodyFault {
   const seconds = Math.ceil(wait / 1000);
   const message =
     "this caller has sent more in a minute than gateway.limits.bytesPerMinute allows " +
-    `(a value counts as ${BYTES_PER_VALUE} bytes more, each of more than ${FREE_PIECES} pieces as ${BYTES_PER_PIECE}); try again in ${seconds} s`;
+    `(a value counts as ${BYTES_PER_VALUE} bytes more, and a piece as ${BYTES_PER_PIECE} if a body comes in ${FREE_PIECES} or more); try again in ${seconds} s`;
   return bodyFault(429, message, { "Retry-After": String(seconds) });
 }
 
@@ -666,7 +667,7 @@ interface ReadBodyOptions {
   tooLarge: () => BodyFault;
   /** Measures what is not small, while it comes in. */
   meter: JsonMeter;
-  /** Is told of the pieces of a body that comes in very many. */
+  /** Is told of every thousand pieces that a body comes in. */
   countPieces: (pieces: number) => BodyFault | undefined;
 }
 
