@@ -60,7 +60,7 @@ export class Postgres {
   readonly #newClient: () => Client;
   /** Why it cannot be reached, while it cannot. */
   #away: string | undefined;
-  /** The statements that this user may not use, by their text, as far as somebody has tried. */
+  /** The statements that were refused to this user, by their text, and have not succeeded since. */
   readonly #refused = new Map<string, { message: string; values: number }>();
   #listener: Promise<Client | undefined> | undefined;
   #isClosed = false;
@@ -99,12 +99,15 @@ export class Postgres {
     return this.#away;
   }
 
-  /** What it does not do for this user, although it can be reached. Each reason once. */
+  /** Why it refuses statements of this user, although it can be reached. Each reason once. */
   get refusals(): readonly string[] {
     return [...new Set([...this.#refused.values()].map(({ message }) => message))];
   }
 
-  /** Whether it would do now what it has refused. Nothing is done: to explain a statement takes the same rights. Never rejects. */
+  /**
+   * Asks again about the statements that were refused, and forgets those that would run now. EXPLAIN takes the same rights as a
+   * statement, and runs nothing. Never rejects.
+   */
   async tryRefused(): Promise<void> {
     for (const [text, { values }] of this.#refused) {
       const asked = this.#pool.query(
@@ -114,7 +117,7 @@ export class Postgres {
       await asked.then(
         () => this.#refused.delete(text),
         (error: unknown) => {
-          // Not every statement can be explained. Of such a one it is said again when somebody needs it.
+          // Not every statement can be explained. Such a one is forgotten, and is listed again when it is refused again.
           if (!isRefused(error) && !isUnreachable(error)) this.#refused.delete(text);
         },
       );
@@ -223,9 +226,9 @@ export class Postgres {
   }
 
   #tooLarge(cause: unknown): PlugboardError {
-    const what = `a number in PostgreSQL at ${this.where} is too large to count on`;
+    const what = `a number in PostgreSQL at ${this.where} is too large to add to`;
     return new PlugboardError("SYSTEM_ERROR", `${what}: ${oneLine(errorMessage(cause), 200)}`, {
-      hint: "Plugboard does not count that far, so somebody else has written there; docs/fleet.md says how to begin the counts anew",
+      hint: "Plugboard does not count that far, so somebody else has written there; docs/fleet.md says how to begin the numbers anew",
       cause,
     });
   }
