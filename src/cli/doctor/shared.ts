@@ -75,7 +75,7 @@ async function engineFindings(state: SharedState, clock: Clock): Promise<Finding
   const bucket = [{ key: DOCTOR, perMinute: PER_MINUTE }];
   await state.limits.take(bucket, 0);
   state.limits.giveBack(bucket);
-  // The second one is answered after what nobody waits for of the first.
+  // Nobody waits for the answer to `leave`. Valkey answers in order, so the second `enter` waits for the first `leave`.
   for (let times = 0; times < 2; times += 1) {
     const leave = await state.limits.enter(DOCTOR, PER_MINUTE);
     leave?.();
@@ -99,7 +99,7 @@ async function engineFindings(state: SharedState, clock: Clock): Promise<Finding
   ];
 }
 
-/** A gateway needs some of them only when something happens: somebody signs in, waits, or leaves. */
+/** A gateway needs some rights only later, as when somebody signs in or out, so nothing has failed yet without them. */
 async function rightFindings(state: SharedState): Promise<Finding[]> {
   const missing = (await state.missingRights?.()) ?? [];
   if (missing.length === 0) return [];

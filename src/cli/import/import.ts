@@ -346,7 +346,7 @@ function withCredentials(wanted: readonly Candidate[]): string[] {
     .map(({ name }) => visible(name));
 }
 
-/** The same for a key in the path of a URL, which is shown like any path. */
+/** The names of those with what looks like a key in the path of a URL. `withoutCredentials` does not hide that. */
 function withKeysInPath(wanted: readonly Candidate[]): string[] {
   return wanted
     .filter(({ server }) => plaintextCredentials(server, undefined, { inPath: true }).length > 0)

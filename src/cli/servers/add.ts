@@ -499,7 +499,7 @@ function exceptionIn(hint = ""): UrlExceptions {
   });
 }
 
-/** Of the address alone. */
+/** Why the URL is refused even if plain http is allowed. */
 function refusalOf(url: string): PlugboardError | undefined {
   try {
     const policy = { allowInsecure: true, allowPrivate: false, allow: [] };

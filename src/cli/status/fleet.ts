@@ -19,7 +19,7 @@ import { type Column, renderTable, type Row } from "../terminal/table.ts";
 import type { OutputView } from "../terminal/terminal.ts";
 import { type AnsweringGateway, statusIn } from "./running-gateway.ts";
 
-/** Whoever lists thousands must not make a command busy with them. */
+/** Whoever can write to PostgreSQL could list thousands of addresses. */
 const MOST_ASKED = 100;
 const LONGEST_REASON = 300;
 const WITHOUT_URL = "it has no gateway.shared.replica.url";
@@ -84,7 +84,7 @@ async function askListed(state: SharedState, context: CliContext): Promise<Asked
   const clockSays = clockProblem(replicas);
   const problems = [...fleetProblems(listed), ...(clockSays === undefined ? [] : [clockSays])];
   const fleet = await askMembers({ replicas: [...listed], problems }, context);
-  // They would refuse it; and keys are made and thrown away by the clock of whoever opens them.
+  // If this clock is wrong, they refuse what is signed here. Keys are also made and thrown away by the clock of whoever opens them.
   if (clockSays !== undefined || !fleet.replicas.some(isThere)) return { fleet };
   try {
     const keys = await state.openSealKeys({ keepFor: SESSION_MS, onProblem: () => {} });

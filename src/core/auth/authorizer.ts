@@ -61,7 +61,7 @@ export class ServerAuthorizer implements Authorizer {
   #lastSignIn: { scope: string | undefined; token: string; untried: number } | undefined;
   /** After a sign-out nobody is asked to sign in again. */
   #signedOut = false;
-  /** What is being stored, or could not be. */
+  /** The grant that is being stored, or could not be stored. */
   #unstored: Grant | undefined;
 
   constructor(options: ServerAuthorizerOptions) {
@@ -200,7 +200,7 @@ export class ServerAuthorizer implements Authorizer {
     if (discovery === undefined || this.#grant === undefined) return "none";
     const { store } = this.#options;
     const { revoke } = await loadFlows();
-    // Who is renewing the tokens now would store the new ones after these were removed.
+    // Without the lease, whoever renews the tokens now would store the new ones after these were removed.
     return store.withLease(this.#grantKey(discovery), async () => {
       // Another process may have signed in or renewed the tokens.
       await (this.#loading = this.#load());

@@ -118,7 +118,10 @@ export function isKeyInPath(part: string): boolean {
   return !part.split(/[-_]/).every((word) => /^(?:[A-Z]?[a-z]{0,20}\d{0,4}|\d{1,8})$/.test(word));
 }
 
-/** For a member of JSON. Many other things are under names such as `key` there, and lists have names of their own. */
+/**
+ * For a member of JSON, or an element of the list under that name. Names such as `key`, and names of lists, often stand over
+ * plain words in JSON: under these, only what looks random counts.
+ */
 export function memberLikeness(name: string, value: string, isInList = false): Likeness {
   const likeness = credentialLikeness(name);
   const isDoubtful = isInList || likeness === "maybe";

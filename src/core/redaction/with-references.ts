@@ -51,7 +51,7 @@ export interface CredentialPlace {
 }
 
 interface FindOptions {
-  /** What looks like a key in the path of a URL is a credential too. Others are shown: most are the name of something. */
+  /** Counts what looks like a key in the path of a URL too. Elsewhere it is no credential: most of it only names something. */
   inPath?: boolean;
 }
 

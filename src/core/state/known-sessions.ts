@@ -14,7 +14,7 @@ export interface KnownSession {
 export const MOST_SESSIONS = 200_000;
 /** What all of them have subscribed to, in characters. Beyond this, the notes of those that were remembered first are forgotten. */
 export const MOST_SUBSCRIBED = 32 * 1024 * 1024;
-/** So much is left then, so that not every further one looks for some to forget. */
+/** The part of a limit that is kept then. Without room below it, each further session would look for some to forget. */
 const KEPT_PART = 0.75;
 
 export class KnownSessions {

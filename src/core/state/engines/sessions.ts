@@ -300,7 +300,7 @@ function joined(first: Change, then: Change): Change {
   };
 }
 
-/** PostgreSQL takes no text with a zero or with half a character in it. Who subscribes to one hears of it until the gateway ends. */
+/** PostgreSQL takes no text with a zero or with half a character in it. A subscription to one ends with the gateway. */
 function storable({ subscriptions, ...rest }: SessionNotes): SessionNotes {
   if (subscriptions === undefined) return rest;
   const isStorable = (uri: string): boolean => !/\0|\p{Cs}/u.test(uri);

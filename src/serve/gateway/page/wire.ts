@@ -509,7 +509,7 @@ export interface NewTokenFacts {
   url: string;
   /** How each client is given it. These hold the token. */
   entries: { client: string; lines: string[] }[];
-  /** What its client sees none of, if there is such a kind: "tools". */
+  /** What its client sees none of, such as "tools". Absent if it may see all kinds. */
   unseen?: string;
 }
 

@@ -17,7 +17,7 @@ const ANSWER_MS = 3000;
 const MOST_BYTES = 32 * 1024 * 1024;
 const LONGEST_REASON = 200;
 const STATUS = { method: "GET", path: "/api/status", headers: {} };
-/** Only what the owner may see is signed for: a gateway whose default token was revoked refuses it. */
+/** The status is for the owner, so it is asked for as by the default token. Where that was revoked, a gateway refuses it. */
 const OWNER = { caller: { id: DEFAULT_TOKEN_CALLER, label: DEFAULT_TOKEN } };
 
 /** `unknown`: nobody could ask it, and why. */
