@@ -15,7 +15,7 @@ export interface HealthLinesOptions {
 export class HealthLines {
   readonly #options: HealthLinesOptions;
   /** What was said of the engines that are away. */
-  #told = new Map<string, Set<string>>();
+  readonly #told = new Map<string, Set<string>>();
   #timer: Timer | undefined;
 
   constructor(options: HealthLinesOptions) {
