@@ -18,6 +18,7 @@ const PARTS: readonly (() => Promise<unknown>)[] = [
   () => import("../net/fetch.ts"),
   () => import("./open-authorizer.ts"),
   () => import("../auth/flows.ts"),
+  () => import("../auth/exchange-authorizer.ts"),
   () => import("../secrets/resolver.ts"),
   () => import("../secrets/run-program.ts"),
   () => import("../secrets/secret-fetch.ts"),

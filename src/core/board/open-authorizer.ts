@@ -2,7 +2,6 @@
 
 import { ServerAuthorizer } from "../auth/authorizer.ts";
 import { requestChallenge } from "../auth/challenge.ts";
-import { ExchangeAuthorizer } from "../auth/exchange-authorizer.ts";
 import { oauthFetch } from "../auth/oauth-fetch.ts";
 import { authStore } from "../auth/store.ts";
 import type { Authorizer, Challenge, OAuthSettings } from "../types/authorization.ts";
@@ -12,6 +11,9 @@ import { targetFetch, targetPolicy } from "../net/target-fetch.ts";
 import type { GuardedFetch } from "../net/fetch.ts";
 import { addressRules } from "../net/policy.ts";
 import type { ServerSignInOptions } from "./sign-in.ts";
+
+/** With the SDK, which most servers never need. */
+const loadExchange = () => import("../auth/exchange-authorizer.ts");
 
 export interface AuthorizerParts {
   authorizer: Authorizer & Pick<ServerAuthorizer, "hasNews" | "look">;
@@ -83,6 +85,7 @@ async function openExchange(
   const allow = [...networkAllow, named.hostname];
   const fetch = await targetFetch(own, { ...options, networkAllow: allow });
   const rules = addressRules(targetPolicy(own, allow, false));
+  const { ExchangeAuthorizer } = await loadExchange();
   const authorizer = new ExchangeAuthorizer({
     server,
     serverUrl: target.url,

@@ -45,3 +45,26 @@ it("every module that is loaded with its first use is among what a process loads
 it("all of it can be loaded", async () => {
   await expect(loadCallPath()).resolves.toBeUndefined();
 });
+
+/** What a file imports when it is loaded, with what that imports. */
+function importedAtOnce(file: string, found = new Set<string>()): Set<string> {
+  if (found.has(file)) return found;
+  found.add(file);
+  const code = readFileSync(join(CORE, file), "utf8");
+  const imported = code.matchAll(/^(?:import|export)\s(?!type\b)[^;]*?from "([^"]+)"/gm);
+  for (const [, name = ""] of imported) {
+    if (name.startsWith("."))
+      importedAtOnce(relative(CORE, join(CORE, dirname(file), name)), found);
+    else found.add(name);
+  }
+  return found;
+}
+
+it.each(["upstream/connect.ts", "net/target-fetch.ts", "board/open-authorizer.ts"])(
+  "%s, which the first start of a server needs, is loaded without the SDK",
+  (file) => {
+    const found = [...importedAtOnce(file)];
+    expect(found.length).toBeGreaterThan(10);
+    expect(found.filter((name) => name.startsWith("@modelcontextprotocol/"))).toEqual([]);
+  },
+);
