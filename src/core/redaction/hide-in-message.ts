@@ -4,12 +4,15 @@
 
 import { isJsonObject, type JsonObject } from "../types/json.ts";
 import { credentialLikeness, isCredential, type Likeness } from "./credential-name.ts";
-import { hideInValue, MARK, MEMBER } from "./hide.ts";
+import { hideInValue, MARK } from "./hide.ts";
 
 /** Tokens that say where to go on, not who you are. */
 const NO_CREDENTIAL = /progress|page|next|continuation|cursor|sync|cancel/i;
 /** No scheme is longer. A bound keeps the search linear. */
 const ADDRESS = /\b[a-z][a-z0-9+.-]{0,15}:\/\/[^\s"'<>\\]+/gi;
+
+/** A member of an object whose value is a text, in JSON that may have been cut off. */
+const MEMBER = /"((?:[^"\\]|\\.){1,100})"(\s*:\s*)"((?:[^"\\]|\\.)*)("?)/g;
 
 /** A copy where something is hidden. Recursive, so the depth must have been bounded. */
 export function hideInMessage<Value>(value: Value): Value {

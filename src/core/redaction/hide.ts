@@ -25,8 +25,8 @@ import {
 /** What stands in place of a credential, in every text that people or models read. */
 export const MARK = "[REDACTED]";
 
-/** A member of an object whose value is a text, in JSON that may have been cut off. */
-export const MEMBER = /"((?:[^"\\]|\\.){1,100})"(\s*:\s*)"((?:[^"\\]|\\.)*)("?)/g;
+/** A text in JSON: a member's name with its value, if that is a text, or a text in a list. */
+const JSON_TEXT = /"((?:[^"\\]|\\.)*)"(?:(\s*:\s*)(?:"((?:[^"\\]|\\.)*)")?)?/g;
 
 /** The command line or the URL, or that the server is in the editor. References such as `${TOKEN}` stay. */
 export function describeTarget(target: ServerTarget): string {
@@ -133,16 +133,21 @@ function hideInJson(text: string, parsed: unknown): string {
     const told = hideInValue(parsed);
     return told === parsed ? text : JSON.stringify(told);
   }
-  return text.replace(MEMBER, (whole, name: string, colon: string, quoted: string) => {
-    const value = String(tryParseJson(`"${quoted}"`));
-    const told = hideInMember(value, name);
-    return told === value ? whole : `"${name}"${colon}${JSON.stringify(told)}`;
+  let list: string | undefined;
+  return text.replace(JSON_TEXT, (whole, first: string, colon?: string, quoted?: string) => {
+    const name = colon === undefined ? undefined : String(tryParseJson(`"${first}"`));
+    if (name !== undefined) list = quoted === undefined ? name : undefined;
+    if (name !== undefined && quoted === undefined) return whole;
+    const value = String(tryParseJson(`"${quoted ?? first}"`));
+    const told = hideInMember(value, name ?? list ?? "", name === undefined);
+    if (told === value) return whole;
+    return `${name === undefined ? "" : `"${first}"${colon}`}${JSON.stringify(told)}`;
   });
 }
 
-/** The member may be a header, whose scheme stays. */
-function hideInMember(value: string, name: string): string {
-  const likeness = memberLikeness(name, value);
+/** What is in a list has the list's name, or none. The member may be a header, whose scheme stays. */
+function hideInMember(value: string, name: string, isInList: boolean): string {
+  const likeness = memberLikeness(name, value, isInList);
   const [, scheme = "", credential] = SCHEME.exec(value) ?? [];
   const isHeader = credential !== undefined && likeness !== undefined && likeness !== "password";
   return isHeader ? `${scheme} ${hidden(credential, likeness)}` : hidden(value, likeness);

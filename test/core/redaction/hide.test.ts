@@ -26,6 +26,13 @@ describe("how a server is started, without credentials", () => {
       ['{"db":"a://me:pw@db/x","of":"x?token=1"}'],
       '{"db":"a://me:[REDACTED]@db/x","of":"x?token=1"}',
     ],
+    // In lists, too.
+    [['["https://x/?api_key=abc", 5, "b"]'], '["https://x/?api_key=[REDACTED]", 5, "b"]'],
+    [
+      ['{"tokens": ["a8f7c9d3e1b24f6a", "all"], "of": ["a8f7c9d3e1b24f6a"]}'],
+      '{"tokens": ["[REDACTED]", "all"], "of": ["a8f7c9d3e1b24f6a"]}',
+    ],
+    [['["a", ":", "token"]'], '["a", ":", "token"]'],
     [["[::1]:80?token=abc"], "[::1]:80?token=[REDACTED]"],
     // References are not the value.
     [
