@@ -33,8 +33,9 @@ export class KnownSessions {
 
   set(nonce: string, session: KnownSession): void {
     const sessions = session.isRevoked ? this.#ended : this.#others;
-    if (!sessions.has(nonce)) this.delete(nonce);
-    this.#subscribed += subscribedBy(session) - subscribedBy(sessions.get(nonce));
+    // It is the last one then: making room must not take it away again.
+    this.delete(nonce);
+    this.#subscribed += subscribedBy(session);
     sessions.set(nonce, session);
     if (sessions.size > MOST_SESSIONS) this.#forgetFirst(sessions);
     if (this.#subscribed > MOST_SUBSCRIBED) this.#forgetNotes();

@@ -39,6 +39,16 @@ describe("the sessions that are remembered", () => {
     expect(sessions.get("noted")).toEqual(subscribed("a://b"));
   });
 
+  it("are never forgotten by what they have just changed themselves", () => {
+    const sessions = new KnownSessions();
+    const uri = "x".repeat(MOST_SUBSCRIBED / 16);
+    sessions.set("first", subscribed("a://b"));
+    for (let at = 0; at < 15; at += 1) sessions.set(`n${at}`, subscribed(uri));
+    sessions.set("first", subscribed(uri, "a://b"));
+    expect(sessions.get("first")).toEqual(subscribed(uri, "a://b"));
+    expect(sessions.get("n0")).toBeUndefined();
+  });
+
   it("have subscribed to so much at most, and none of those that were ended is forgotten for that", () => {
     const sessions = new KnownSessions();
     const uri = "x".repeat(MOST_SUBSCRIBED / 16);

@@ -8,6 +8,7 @@ import { DEFAULT_TOKEN_CALLER } from "../../../core/types/caller.ts";
 import { DEFAULT_TOKEN } from "../../../core/types/shared-state.ts";
 import type { Clock } from "../../../util/clock.ts";
 import { errorMessage } from "../../../util/error-message.ts";
+import { HeldBytes } from "../../../util/held-bytes.ts";
 import { oneLine, plainText } from "../../../util/text.ts";
 import { bodyHash } from "../../endpoint/http/elsewhere.ts";
 import { FORWARD_HEADER, type Signatures } from "./signature.ts";
@@ -89,18 +90,16 @@ function get(
     };
     sent.on("error", (error) => over(() => reject(error)));
     sent.once("response", (answer) => {
-      const chunks: Buffer[] = [];
-      let length = 0;
+      const held = new HeldBytes();
       answer.on("data", (chunk: Buffer) => {
-        chunks.push(chunk);
-        length += chunk.length;
-        if (length > MOST_BYTES) sent.destroy(new Error("its answer is too large"));
+        held.push(chunk);
+        if (held.length > MOST_BYTES) sent.destroy(new Error("its answer is too large"));
       });
       answer.on("error", (error) => over(() => reject(error)));
       answer.once("end", () => {
         const { statusCode: status = 0, headers: said } = answer;
         const refused = said[FORWARD_HEADER];
-        const text = Buffer.concat(chunks).toString("utf8");
+        const text = held.take();
         over(() =>
           resolve({ status, text, ...(refused !== undefined && { refused: String(refused) }) }),
         );
