@@ -2,7 +2,6 @@
 
 import { replaceCredentials } from "../../core/board/without-credentials.ts";
 import { PinReview } from "../../core/board/pins.ts";
-import { definitionHash } from "../../core/catalog/catalog-cache.ts";
 import { formatPath, type KeyPath } from "../../core/config/issue.ts";
 import { agentIdsIn, loadConfig } from "../../core/config/load.ts";
 import { writtenOut } from "../../core/config/schema/references.ts";
@@ -11,6 +10,7 @@ import { PlugboardError } from "../../core/types/errors.ts";
 import { isJsonObject, type JsonObject, objectIn } from "../../core/types/json.ts";
 import type { SecretStoreName } from "../../core/types/secret-provider.ts";
 import { inText } from "../../core/types/secret-reference.ts";
+import type { ServerDefinition } from "../../core/types/server-definition.ts";
 import { closest } from "../../util/closest.ts";
 import { oneLine } from "../../util/text.ts";
 import { visible } from "../../util/visible.ts";
@@ -83,23 +83,20 @@ async function carryPins(
   context: CliContext,
 ): Promise<void> {
   const { cwd, homedir } = context.io;
-  const keys = new Map<string, string>();
+  const changes: [before: ServerDefinition, after: ServerDefinition][] = [];
   for (const id of [undefined, ...(await agentIdsIn(path, { cwd }))]) {
     const [before, after] = await Promise.all(
       [text, changed].map(async (each) => {
         const agent = await loadConfig(path, id, { cwd, homedir, text: withoutMark(each) });
-        const definition = agent.servers.find((server) => server.name === name);
-        return definition && definitionHash(definition, "");
+        return agent.servers.find((server) => server.name === name);
       }),
     );
-    if (before !== undefined && after !== undefined && before !== after) keys.set(before, after);
+    if (before !== undefined && after !== undefined) changes.push([before, after]);
   }
-  if (keys.size === 0) return;
+  if (changes.length === 0) return;
   await withSharedState(context, async ({ pins }) => {
     const review = new PinReview(pins);
-    for (const [before, after] of keys) {
-      await review.carryOver({ server: name, key: before }, { server: name, key: after });
-    }
+    for (const [before, after] of changes) await review.carryOver(before, after);
   });
 }
 

@@ -75,7 +75,9 @@ export class PinReview {
    * Gives a server's pins to its next definition, for a change that makes no other server of it. Rejects with
    * CHANGED_TOOL where they are lost: the next definition would count as new.
    */
-  async carryOver(from: PinnedServer, to: PinnedServer): Promise<void> {
+  async carryOver(before: ServerDefinition, after: ServerDefinition): Promise<void> {
+    const [from, to] = [pinnedServer(before), pinnedServer(after)];
+    if (from.key === to.key) return;
     const stored = await this.#store.read(from);
     if (stored.kind === "lost") {
       const { server } = from;
@@ -85,6 +87,10 @@ export class PinReview {
     if (stored.kind === "none") return;
     await this.#store.update(to, () => ({ ...stored.pins, ...to }));
   }
+}
+
+function pinnedServer(definition: ServerDefinition): PinnedServer {
+  return { server: definition.name, key: definitionHash(definition, "") };
 }
 
 /** The pins of these servers. Those of a former definition are left out once the one of now has pins. */
