@@ -2,7 +2,7 @@
 // doubles: what is to be said about servers together.
 
 import { lostReason, lostRemedy, PinReview, pinsOf } from "../../core/board/pins.ts";
-import { isPrecaution } from "../../core/board/rules.ts";
+import { isPrecaution, problemAndConsequence } from "../../core/board/rules.ts";
 import type { AgentConfig } from "../../core/types/agent-config.ts";
 import { diagnosticText } from "../../core/types/diagnostic.ts";
 import type { UnmatchedRule } from "../../core/types/guard-settings.ts";
@@ -56,14 +56,13 @@ async function findOn({ board, agent }: OpenedBoard, context: DoctorContext): Pr
 }
 
 function unmatchedFinding(unmatched: UnmatchedRule): Finding {
-  const { rule, setting, problem, restricts, nearest } = unmatched;
-  const consequence = restricts ? "; what it was meant to stop is allowed" : "";
+  const { rule, setting, problem, nearest } = unmatched;
   const isMeant = isPrecaution(unmatched);
   return {
     level: isMeant ? "note" : "warning",
     check: "rule-matches-nothing",
     subject: setting,
-    message: `the rule "${oneLine(rule, 200)}" in ${setting} ${problem}${isMeant ? "" : consequence}`,
+    message: `the rule "${oneLine(rule, 200)}" in ${setting} ${isMeant ? problem : problemAndConsequence(unmatched)}`,
     remedy:
       nearest === undefined
         ? "correct its name, or take it out if you no longer need it; to see the names: plugboard tools"

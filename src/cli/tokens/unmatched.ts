@@ -1,6 +1,7 @@
 // Finds patterns of tokens that match nothing, the way rules of the configuration are found that match nothing.
 
 import { loadGateway } from "../../core/config/gateway.ts";
+import { problemAndConsequence } from "../../core/board/rules.ts";
 import type { PlacedRules, UnmatchedRule } from "../../core/types/guard-settings.ts";
 import type { GatewayToken } from "../../core/types/shared-state.ts";
 import { oneLine } from "../../util/text.ts";
@@ -50,9 +51,9 @@ export async function unmatchedPatterns(
 }
 
 /** As a sentence. */
-export function unmatchedText({ rule, option, problem, restricts }: UnmatchedPattern): string {
-  const consequence = restricts ? "; what it was meant to stop is allowed" : "";
-  return `"${oneLine(rule, 200)}" in ${option} ${problem}${consequence}`;
+export function unmatchedText(unmatched: UnmatchedPattern): string {
+  const { rule, option } = unmatched;
+  return `"${oneLine(rule, 200)}" in ${option} ${problemAndConsequence(unmatched)}`;
 }
 
 const OPTIONS = ["allow", "deny"] as const;

@@ -112,3 +112,13 @@ export function isPrecaution({ rule, restricts, servers, nearest }: UnmatchedRul
   if (!restricts) return false;
   return servers === undefined ? rule.includes("*") : servers.length === 0 && nearest === undefined;
 }
+
+/** What is wrong with the rule, and what follows from it where it was meant to stop something. */
+export function problemAndConsequence({
+  problem,
+  restricts,
+}: Pick<UnmatchedRule, "problem" | "restricts">): string {
+  if (!restricts) return problem;
+  const isQuestion = problem.endsWith("?");
+  return `${problem}${isQuestion ? " What" : "; what"} it was meant to stop is allowed`;
+}

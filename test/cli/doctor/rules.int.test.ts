@@ -98,7 +98,7 @@ describe("plugboard doctor, with servers", () => {
         level: "warning",
         subject: "wrong",
         message: expect.stringContaining(
-          '"echo/crahs" in --deny matches no tool; did you mean echo/crash?; what it was meant to stop is allowed',
+          '"echo/crahs" in --deny matches no tool; did you mean echo/crash? What it was meant to stop is allowed',
         ),
       }),
       expect.objectContaining({ level: "note", subject: "later" }),

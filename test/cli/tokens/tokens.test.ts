@@ -99,7 +99,7 @@ describe("plugboard tokens add", () => {
     [
       "a mistyped server in --deny",
       ["--deny", "memori/delete_*"],
-      'warning: "memori/delete_*" in --deny matches no tool: there is no such server; did you mean memory/delete_*?; what it was meant to stop is allowed\n',
+      'warning: "memori/delete_*" in --deny matches no tool: there is no such server; did you mean memory/delete_*? What it was meant to stop is allowed\n',
     ],
     [
       "a mistyped server in --allow",
