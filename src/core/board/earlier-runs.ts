@@ -16,9 +16,11 @@ import type { ServerState } from "../types/server-state.ts";
 import type { ToolDefinition } from "../types/tool.ts";
 import { toolWithoutSecrets } from "../types/without-secrets.ts";
 import type { Redactor } from "../redaction/redactor.ts";
+import { boundedMap, READERS } from "../../util/bounded-map.ts";
 import type { Clock, Timer } from "../../util/clock.ts";
 import { reasonOf } from "../../util/system-problem.ts";
 import { duration } from "../../util/text.ts";
+import { WriteBehind } from "../../util/write-behind.ts";
 import { failureKey, RecentFailures, type RecentStart } from "./recent-failures.ts";
 
 /**
@@ -43,16 +45,24 @@ export interface EarlierRunsOptions {
   redactor: Redactor;
 }
 
+interface UnsavedList {
+  /** Of the server's definition. */
+  hash: string;
+  list: CachedTools;
+}
+
 export class EarlierRuns {
   readonly #options: EarlierRunsOptions;
   readonly #cache: CatalogCache;
   readonly #failures: RecentFailures;
+  readonly #unsaved: WriteBehind<UnsavedList>;
   readonly #warned = new Set<string>();
 
   constructor(stateDir: string, options: EarlierRunsOptions) {
     this.#options = options;
     this.#cache = new CatalogCache(stateDir);
     this.#failures = new RecentFailures(stateDir, options.clock);
+    this.#unsaved = new WriteBehind(options.clock, (unsaved) => this.#saveAll(unsaved));
   }
 
   /** `capabilities` is what the host would advertise to the server now. */
@@ -68,14 +78,25 @@ export class EarlierRuns {
     return { ...known, lastStart };
   }
 
-  /** Does not reject: without the cache, only the next start takes longer. */
-  async saveTools(hash: string, tools: Omit<CachedTools, "savedAt">): Promise<void> {
-    const { clock } = this.#options;
-    try {
-      await this.#cache.write(hash, { savedAt: clock.now(), ...tools });
-    } catch (error) {
-      this.#warnOnce("lists of tools cannot be saved for the next run", error);
-    }
+  /** Saved a moment later. If it cannot be, only the next start takes longer. */
+  saveTools(hash: string, tools: Omit<CachedTools, "savedAt">): void {
+    const list = { savedAt: this.#options.clock.now(), ...tools };
+    this.#unsaved.add({ hash, list }, hash);
+  }
+
+  /** Resolves when everything is saved, or could not be. */
+  flush(): Promise<void> {
+    return this.#unsaved.flush();
+  }
+
+  async #saveAll(unsaved: UnsavedList[]): Promise<void> {
+    await boundedMap(unsaved, READERS, async ({ hash, list }) => {
+      try {
+        await this.#cache.write(hash, list);
+      } catch (error) {
+        this.#warnOnce("lists of tools cannot be saved for the next run", error);
+      }
+    });
   }
 
   /**

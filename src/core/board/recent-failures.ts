@@ -3,6 +3,7 @@
 // the values of its variables: change either, and its failure is forgotten.
 
 import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { asWritten, resolveTarget } from "../config/resolve.ts";
@@ -70,7 +71,9 @@ export class RecentFailures {
   }
 
   async forget(key: string): Promise<void> {
-    await removeFile(this.#path(key));
+    const path = this.#path(key);
+    // Most servers have none, and an attempt to remove one costs many times as much as this.
+    if (existsSync(path)) await removeFile(path);
   }
 
   #path(key: string): string {

@@ -539,7 +539,7 @@ export class ServerSet {
     for (const off of this.#offBase.splice(0)) off();
     for (const { name } of shared) this.#catalog.remove(name);
     await Promise.all(this.own().map((entry) => entry.close()));
-    await Promise.all(this.#background);
+    await Promise.all([...this.#background, this.#options.earlier?.flush()]);
     this.events.clear();
   }
 
@@ -640,7 +640,7 @@ export class ServerSet {
     if (earlier !== undefined && !isSaved) {
       const origin = entry.keys.pin;
       const saved = { origin, identity, capabilities, tools, found };
-      this.inBackground(earlier.saveTools(entry.keys.hash, saved));
+      earlier.saveTools(entry.keys.hash, saved);
     }
     this.#offer(entry);
   }

@@ -12,7 +12,8 @@ const OWNER = /^([0-9a-f]{8})-([0-9a-f]{8})-([0-9a-f]{8})-(\d{1,10})-(\d{1,20})$
 /** This process as a part of a file name: its machine, when that was booted, its process space, its id, its start. */
 export function ownerName(): string {
   const { host, boot, space } = here();
-  return [host, boot, space, process.pid, startOf(process.pid) ?? 0].join("-");
+  own ??= startOf(process.pid) ?? "0";
+  return [host, boot, space, process.pid, own].join("-");
 }
 
 /** Unknown for a process that cannot be looked up from here. */
@@ -54,6 +55,8 @@ interface Place {
 }
 
 let place: Place | undefined;
+/** When this process has started. */
+let own: string | undefined;
 
 function here(): Place {
   place ??= {

@@ -17,8 +17,10 @@ import {
 } from "../../types/shared-state.ts";
 import type { ToolDefinition } from "../../types/tool.ts";
 import { untilAborted } from "../../../util/abort.ts";
+import { boundedMap, READERS } from "../../../util/bounded-map.ts";
 import { type Clock, systemClock } from "../../../util/clock.ts";
 import { reasonOf } from "../../../util/system-problem.ts";
+import { WriteBehind } from "../../../util/write-behind.ts";
 import {
   approvedOf,
   compare,
@@ -86,7 +88,7 @@ export class Pins {
   readonly #watches = new Map<string, Watch>();
   readonly #changes: PinsOptions["changes"];
   #unsubscribe: (() => void) | undefined;
-  #saving: Promise<void> = Promise.resolve();
+  readonly #unsaved: WriteBehind<Watch>;
   /** Those that have begun and not ended. */
   readonly #reads = new Set<Promise<unknown>>();
   #isClosed = false;
@@ -99,6 +101,9 @@ export class Pins {
     this.#clock = clock;
     this.#logger = logger;
     this.#redact = options.redact ?? ((value) => value);
+    this.#unsaved = new WriteBehind(clock, async (watches) => {
+      await boundedMap(watches, READERS, (watch) => this.#merge(watch));
+    });
   }
 
   /** Must be awaited before the server's tools are listed, from the cache or live. With `off`, nothing is kept. */
@@ -164,10 +169,10 @@ export class Pins {
     id: PinnedServer,
     predecessor: PinnedServer | undefined,
   ): Promise<StoredPins> {
+    // What was listed last, perhaps before the server was replaced or opened again, may not be saved yet.
+    await this.flush();
     const stored = await this.#store.read(id);
     if (stored.kind !== "none" || predecessor === undefined) return stored;
-    // What the predecessor has listed last may not be saved yet.
-    await this.#saving;
     const before = await this.#store.read(predecessor);
     if (before.kind !== "pinned") return before;
     const inherited = { ...before.pins, server: id.server, key: id.key };
@@ -199,7 +204,7 @@ export class Pins {
     const seen = cachedAt ?? this.#clock.now();
     const sighting = toSighting(tools, instructions, seen, capabilities);
     this.#logIfFirst(watch, sighting);
-    if (this.#see(watch, sighting)) void this.#save(watch);
+    if (this.#see(watch, sighting)) this.#saveSoon(watch);
     return this.report(server);
   }
 
@@ -354,7 +359,7 @@ export class Pins {
 
   /** Resolves when all sightings are saved, or could not be. */
   async flush(): Promise<void> {
-    await this.#saving;
+    await this.#unsaved.flush();
   }
 
   /** Like `flush`, and no longer listens to what others approve. What is seen later is not saved: the files may be gone. */
@@ -362,7 +367,7 @@ export class Pins {
     this.#isClosed = true;
     this.#unsubscribe?.();
     this.#unsubscribe = undefined;
-    await Promise.allSettled([...this.#reads, this.#saving]);
+    await Promise.allSettled([...this.#reads, this.flush()]);
   }
 
   #follow(): void {
@@ -433,11 +438,14 @@ export class Pins {
     throw refusal(found, name, this.#store.isPersistent);
   }
 
+  /** At once, for whoever waits for what is stored by now. */
   #save(watch: Watch): Promise<void> {
-    if (this.#isClosed) return this.#saving;
-    const saved = this.#saving.then(() => this.#merge(watch));
-    this.#saving = saved;
-    return saved;
+    this.#saveSoon(watch);
+    return this.#unsaved.flush();
+  }
+
+  #saveSoon(watch: Watch): void {
+    if (!this.#isClosed) this.#unsaved.add(watch);
   }
 
   /** Adds the sightings to what is stored by now, and takes over the result. Never rejects. */

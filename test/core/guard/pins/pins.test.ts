@@ -511,6 +511,20 @@ describe("without pins", () => {
   });
 });
 
+describe("a server that is opened again at once", () => {
+  it.each(["while it is open", "after it was let go"])(
+    "is compared with what it listed: %s",
+    async (when) => {
+      const pins = await start("warn");
+      pins.check("docs", [tool("read")], undefined);
+      if (when !== "while it is open") pins.ignore("docs");
+      await pins.open(id, "block");
+      pins.check("docs", [tool("read", "v2")], undefined);
+      expect((await call(pins, "read")).ended).toMatchObject({ code: "CHANGED_TOOL" });
+    },
+  );
+});
+
 describe("pins that are closed", () => {
   it("write nothing any more, whatever is seen later", async () => {
     const pins = new Pins({ store: new PinFiles({ stateDir }) });

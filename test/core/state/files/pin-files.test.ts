@@ -1,5 +1,6 @@
 import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setImmediate as turn } from "node:timers/promises";
 import { beforeEach, describe, expect, it } from "vitest";
 import { observe, toSighting } from "../../../../src/core/guard/pins/pin.ts";
 import type { ServerPins } from "../../../../src/core/types/pin.ts";
@@ -49,7 +50,11 @@ async function during(work: Promise<unknown>, look: () => Promise<void>): Promis
   const end = work.finally(() => {
     ended.yet = true;
   });
-  while (!ended.yet) await look();
+  while (!ended.yet) {
+    await look();
+    // A look that finds no file waits for nothing, and the work must go on.
+    await turn();
+  }
   await end;
 }
 
