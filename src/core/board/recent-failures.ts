@@ -2,7 +2,7 @@
 // all servers have, and a client that lists them, do not wait for a dead one every time. A server is known by a hash of its definition and of
 // the values of its variables: change either, and its failure is forgotten.
 
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -94,10 +94,8 @@ export function failureKey(
   const { name, target, protocol, timeout } = definition;
   try {
     const resolved = resolveTarget(definition, env, undefined, asWritten);
-    return createHash("sha256")
-      .update(JSON.stringify([name, target, resolved, protocol, timeout, cwd]))
-      .digest("hex")
-      .slice(0, 32);
+    const started = JSON.stringify([name, target, resolved, protocol, timeout, cwd]);
+    return hash("sha256", started).slice(0, 32);
   } catch {
     return undefined;
   }

@@ -1,7 +1,7 @@
 // Caches tool lists on disk, so that tools can be listed before their server has started. A list is for one
 // definition of the server and for the capabilities that the host advertised to it.
 
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { closeSync, constants, openSync, readSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -144,17 +144,13 @@ function headOf(path: string): Pick<CachedTools, "origin" | "savedAt"> | undefin
 }
 
 function fileName(definition: string, capabilities: JsonObject): string {
-  return `${definition}-${hash(canonicalJson(capabilities)).slice(0, 8)}.json`;
+  return `${definition}-${hash("sha256", canonicalJson(capabilities)).slice(0, 8)}.json`;
 }
 
 /** Includes `cwd`, since a relative path in the definition means another server in another directory. */
 export function definitionHash(definition: ServerDefinition, cwd: string): string {
   const { target, protocol, name } = definition;
-  return hash(JSON.stringify([name, target, protocol, cwd])).slice(0, 32);
-}
-
-function hash(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
+  return hash("sha256", JSON.stringify([name, target, protocol, cwd])).slice(0, 32);
 }
 
 function isIdentity(value: unknown): value is ServerIdentity {

@@ -85,11 +85,13 @@ const OF_REGISTRIES = new Set(bothCases(REGISTRIES));
 
 /** The variables of the network that are set and that servers get. The address of a registry may hold a token: then not. */
 export function networkVariables(env: Environment): string[] {
-  return Object.entries(env).flatMap(([name, value]) => {
-    if (!OF_NETWORK.has(name) || !value) return [];
-    // Before the host, or in a query.
-    return OF_REGISTRIES.has(name) && /[@?]/.test(value) ? [] : [name];
-  });
+  return Object.entries(env).flatMap(([name, value]) => (isOfNetwork(name, value) ? [name] : []));
+}
+
+function isOfNetwork(name: string, value: string | undefined): boolean {
+  if (!OF_NETWORK.has(name) || !value) return false;
+  // Before the host, or in a query.
+  return !(OF_REGISTRIES.has(name) && /[@?]/.test(value));
 }
 
 /** The variables that name a proxy, and the proxies as they are written there. */
@@ -123,13 +125,16 @@ export function baseEnvironment(
   env: NodeJS.ProcessEnv,
   platform: NodeJS.Platform,
 ): ChildEnvironment {
-  const wanted = new Set((platform === "win32" ? WINDOWS : POSIX).map(normalise(platform)));
-  const network = new Set(networkVariables(env));
+  const nameOf = normalise(platform);
+  const wanted = new Set((platform === "win32" ? WINDOWS : POSIX).map(nameOf));
   const base: ChildEnvironment = {};
-  for (const [name, value] of Object.entries(env)) {
+  // Of the process's own environment, each value that is read costs a copy.
+  for (const name of Object.keys(env)) {
+    const isWanted = wanted.has(nameOf(name));
+    const value = isWanted || OF_NETWORK.has(name) ? env[name] : undefined;
     // Old versions of bash run a value that begins like this as a function.
     if (value === undefined || value.startsWith("()")) continue;
-    if (wanted.has(normalise(platform)(name)) || network.has(name)) base[name] = value;
+    if (isWanted || isOfNetwork(name, value)) base[name] = value;
   }
   return base;
 }

@@ -54,7 +54,7 @@ export function stdioConnector(options: StdioConnectOptions): ConnectTo<StdioTar
     const installer = definition.hasTimeout ? undefined : installerOf(target.command);
     const patience = installer === undefined ? 0 : INSTALL_MS;
     const deadline = clock.monotonic() + options.timeout() + patience;
-    const ambient = { ...env, ...(path !== undefined && { PATH: path }) };
+    const ambient = path === undefined ? env : { ...env, PATH: path };
     const engine = containerEngine({ cwd, ...target }, ambient);
     // The first start waits for this: what a killed host left behind may hold the container's name.
     if (engine !== undefined && !containersReaped) {

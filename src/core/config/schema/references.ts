@@ -29,15 +29,16 @@ const EXPECTED_REFERENCE = "expected secret://<provider>/<path>, perhaps with #<
 
 export function parseTemplate(value: string): Template {
   const parts: TemplatePart[] = [];
-  let text = "";
+  // Most values are nothing but text.
+  const isText = !value.includes("$");
+  let text = isText ? value : "";
   const endText = (): void => {
     if (text !== "") parts.push({ kind: "text", text });
     text = "";
   };
   const isWhole = isReference(value);
-  for (const { 0: token, 1: escaped, 2: inside, 3: close, index: offset } of value.matchAll(
-    TOKENS,
-  )) {
+  const tokens = isText ? [] : value.matchAll(TOKENS);
+  for (const { 0: token, 1: escaped, 2: inside, 3: close, index: offset } of tokens) {
     if (inside === undefined) {
       text += escaped === undefined ? token : "${";
       continue;

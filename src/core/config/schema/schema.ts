@@ -278,26 +278,30 @@ function inObject<Data>(
  * known to try, or for every key that is not near to one of these.
  */
 export function object<Of extends Keys>(keys: Of, advice: Advice = {}): Schema<ObjectOf<Of>> {
-  return inObject(
-    (value, path) => [
-      ...Object.entries(keys).flatMap(([key, each]) =>
-        each.issues(Object.hasOwn(value, key) ? value[key] : undefined, [...path, key]),
-      ),
-      ...unknownKeys(Object.keys(value), Object.keys(keys), advice, path),
-    ],
-    { kind: "object", keys },
-  );
+  const schemas = Object.entries(keys).map(([key, of]) => ({ key, of }));
+  const find = (value: Record<string, unknown>, path: KeyPath): Issue[] => {
+    const found: Issue[] = [];
+    for (const { key, of } of schemas) {
+      const own = Object.hasOwn(value, key) ? value[key] : undefined;
+      // Most keys are absent from most objects.
+      if (own === undefined && of.isOptional) continue;
+      found.push(...of.issues(own, [...path, key]));
+    }
+    const unknown = Object.keys(value).filter((key) => !Object.hasOwn(keys, key));
+    if (unknown.length > 0) found.push(...unknownKeys(unknown, Object.keys(keys), advice, path));
+    return found;
+  };
+  return inObject(find, { kind: "object", keys });
 }
 
 function unknownKeys(
-  given: readonly string[],
+  unknown: readonly string[],
   known: readonly string[],
   advice: Advice,
   path: KeyPath,
 ): Issue[] {
   const listed = known.filter((key) => !key.startsWith("$"));
   const expected = listed.length <= MOST_KEYS_LISTED ? `; expected ${inWords(listed, "or")}` : "";
-  const unknown = given.filter((key) => !known.includes(key));
   return unknown.map((key, index) => {
     const keyPath = [...path, key];
     const isAdvised = typeof advice === "object" && Object.hasOwn(advice, key);

@@ -1,6 +1,6 @@
 // Identifies a tool definition: a hash of everything that a model is told about the tool.
 
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { PinnedTool } from "../../types/pin.ts";
 import type { ToolDefinition } from "../../types/tool.ts";
 import { canonicalJson } from "../../../util/canonical-json.ts";
@@ -19,5 +19,5 @@ export function toolHash(tool: ToolDefinition): string {
 }
 
 export function textHash(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
+  return hash("sha256", text, "hex");
 }

@@ -1,7 +1,7 @@
 // Pins in files: one for each server definition, which several processes may change. A second, small file beside them
 // says that a definition was pinned, so that pins that are gone are missed.
 
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { statSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -169,8 +169,5 @@ function isPinnedServer(value: unknown): value is PinnedServer {
 
 function fileName({ server, key }: PinnedServer): string {
   const readable = server.replace(/[^A-Za-z0-9_-]+/g, "_").slice(0, 40);
-  const hash = createHash("sha256")
-    .update(JSON.stringify([server, key]))
-    .digest("hex");
-  return `${readable}-${hash.slice(0, 16)}${SUFFIX}`;
+  return `${readable}-${hash("sha256", JSON.stringify([server, key])).slice(0, 16)}${SUFFIX}`;
 }
