@@ -1,5 +1,6 @@
 // Signs in to one server: one authorizer for all its callers, made on first use.
 
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type {
   Authorizer,
   Challenge,
@@ -57,10 +58,13 @@ const loadAuthorizer = () => import("./open-authorizer.ts");
 export class ServerSignIn {
   readonly #options: ServerSignInOptions;
   readonly #closing = new AbortController();
+  readonly #idle: () => Promise<void>;
   #current: { url: string; made: Promise<AuthorizerParts> } | undefined;
 
   constructor(options: ServerSignInOptions) {
-    this.#options = options;
+    const { grants, idle } = followed(options.grants);
+    this.#options = { ...options, grants };
+    this.#idle = idle;
   }
 
   /** Undefined if the configuration has credentials in headers, or `oauth: false`. */
@@ -124,9 +128,11 @@ export class ServerSignIn {
     return (await this.#forPeople(await this.#signInTarget())).signOut();
   }
 
+  /** Resolves when nothing is stored any more: its directory may be removed then. */
   async close(): Promise<void> {
     this.#closing.abort();
     await end(this.#current?.made);
+    await this.#idle();
   }
 
   /** What the server says to somebody who is not signed in. */
@@ -176,4 +182,33 @@ export class ServerSignIn {
 async function end(made: Promise<AuthorizerParts> | undefined): Promise<void> {
   const ended = await made?.catch(() => undefined);
   await ended?.fetch.close();
+}
+
+/** The same store, and when nothing is read or written there any more. Waiting for a lease does not count, since that may take a minute. */
+function followed(grants: GrantStore): { grants: GrantStore; idle: () => Promise<void> } {
+  const running = new Set<Promise<unknown>>();
+  const follow = async <Result>(work: Promise<Result>): Promise<Result> => {
+    running.add(work);
+    try {
+      return await work;
+    } finally {
+      running.delete(work);
+    }
+  };
+  return {
+    grants: {
+      read: (kind, key) => follow(grants.read(kind, key)),
+      write: (kind, key, value) => follow(grants.write(kind, key, value)),
+      remove: (kind, key) => follow(grants.remove(kind, key)),
+      replace: (kind, key, before, after) => follow(grants.replace(kind, key, before, after)),
+      withLease: (key, task) => grants.withLease(key, () => follow(task())),
+    },
+    async idle() {
+      while (running.size > 0) {
+        await Promise.allSettled(running);
+        // Whoever waited for it may store something next.
+        await nextTurn();
+      }
+    },
+  };
 }
