@@ -1,6 +1,7 @@
 // What Plugboard has in OpenClaw's own configuration: the slots, the entry that all sessions share, and the rules that keep
 // that entry from single agents. Reads the value of the file, and says which keys have which value.
 
+import { bearerToken } from "../core/net/bearer.ts";
 import { isJsonObject, type JsonObject, objectIn, valueIn } from "../core/types/json.ts";
 import { SHARED_ENTRY, type Slot, slotPath, slotUrl } from "./slots.ts";
 
@@ -71,7 +72,7 @@ function slotOf(name: string, value: unknown): Slot | undefined {
     return undefined;
   }
   const { pathname, port } = new URL(url);
-  const token = typeof header === "string" ? /^Bearer (\S+)$/.exec(header)?.[1] : undefined;
+  const token = typeof header === "string" ? bearerToken(header) : undefined;
   if (pathname !== slotPath({ name }) || port === "" || token === undefined) return undefined;
   return { name, port: Number(port), token };
 }

@@ -4,6 +4,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
+import { bearerToken } from "../../core/net/bearer.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import {
   makeOwnedDirectory,
@@ -227,7 +228,7 @@ function fillTemplate(template: string, path: string, board: BoardAddress): stri
 
 function tokenOf({ http }: BoardAddress): string {
   const header = http.headers.find(({ name }) => name.toLowerCase() === "authorization");
-  return header?.value.replace(/^Bearer /, "") ?? "";
+  return bearerToken(header?.value ?? "") ?? "";
 }
 
 function escaped(text: string): string {

@@ -7,13 +7,12 @@ import { PlugboardError } from "../types/errors.ts";
 import type { GatewaySettings } from "../types/gateway-settings.ts";
 import type { ServerDefinition, Worker } from "../types/server-definition.ts";
 import type { SharedState } from "../types/shared-state.ts";
+import { isBearerToken } from "../net/bearer.ts";
 import { openFileState } from "../state/files/open.ts";
 import { WorkerToken } from "../state/worker-token.ts";
 import { AgentSecrets, type AgentSecretsOptions } from "./agent-secrets.ts";
 
 const SHORTEST_TOKEN = 32;
-/** What a header can carry as a bearer token. */
-const BEARER = /^[\w.~+/-]+=*$/;
 /** One caller has a quarter of what the gateway takes, and a worker has one caller. */
 const PARTS = 4;
 
@@ -130,7 +129,7 @@ export async function openWorkerState(options: WorkerStateOptions): Promise<Shar
     const token = await resolveValue(server.worker.token, key, env, (needed) =>
       secrets.resolve(needed),
     );
-    if (token.length < SHORTEST_TOKEN || !BEARER.test(token)) {
+    if (token.length < SHORTEST_TOKEN || !isBearerToken(token)) {
       throw new PlugboardError(
         "CONFIG_INVALID",
         `${key} is not a token; expected at least ${SHORTEST_TOKEN} characters of A-Z a-z 0-9 - . _ ~ + /`,

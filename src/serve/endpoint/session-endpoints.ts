@@ -4,6 +4,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { PlugboardError } from "../../core/types/errors.ts";
+import { bearerToken } from "../../core/net/bearer.ts";
 import { privateSocketPath } from "../../core/net/private-socket.ts";
 import { errorMessage } from "../../util/error-message.ts";
 import { type SessionHello, SessionSocket } from "./session-socket.ts";
@@ -32,10 +33,6 @@ export interface SessionEndpointsOptions extends Pick<
   directory: string;
   limits?: LoopbackLimits & OpenEndpointOptions["limits"];
 }
-
-/** The header and a token of ours are far shorter. */
-const LONGEST_AUTHORIZATION = 1024;
-const BEARER = /^bearer +([\w.~+/-]+=*)$/i;
 
 const NO_TOKEN =
   "the token of the session is missing; send it as Authorization: Bearer <token>, never in the URL";
@@ -179,15 +176,10 @@ function answerAt(
   reply: ServerResponse,
 ): void | Promise<void> {
   if (endpoint === undefined) return sendRefusal(reply, refusal(404, GONE));
-  const token = bearerIn(request);
+  const token = bearerToken(request.headers.authorization ?? "");
   if (token !== undefined && endpoint.isToken(token)) return endpoint.answer(request, reply);
   const message = token === undefined ? NO_TOKEN : WRONG_TOKEN;
   return sendRefusal(reply, refusal(401, message, { "WWW-Authenticate": "Bearer" }));
-}
-
-function bearerIn({ headers: { authorization = "" } }: IncomingMessage): string | undefined {
-  if (authorization.length > LONGEST_AUTHORIZATION) return undefined;
-  return BEARER.exec(authorization)?.[1];
 }
 
 function closed(): PlugboardError {
