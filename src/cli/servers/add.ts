@@ -26,7 +26,7 @@ import { needsTrust } from "../trust/needs-trust.ts";
 import { serverLines } from "../trust/view.ts";
 import { urlMeantByName } from "../typed/mistyped.ts";
 import { typedName } from "../typed/typed-name.ts";
-import { exceptionOptions, exceptionsIn, isHttp, type UrlExceptions } from "../typed-server.ts";
+import { exceptionOptions, exceptionsIn, isHttp } from "../typed-server.ts";
 import type { AddRequest, AddJsonRequest, ClientChoice } from "./command.ts";
 import { readServer, readServerJson } from "../read-server.ts";
 import { removeUnusedBundles } from "./bundles.ts";
@@ -478,25 +478,21 @@ async function requireAnswer(
 
 /** How to add it all the same, where one may. */
 function refusalHint(
-  { hint }: PlugboardError,
+  { allowedBy, hint }: PlugboardError,
   { url = "", ...server }: ServerConfig,
   { kind }: Command,
 ): string {
-  const found = exceptionIn(hint);
-  if (Object.keys(found).length === 0) return hint ?? "use another address";
+  if (allowedBy === undefined) return hint ?? "use another address";
   // A private address over plain http needs both, and the first refusal names only one.
-  const next = found.allowInsecure ? exceptionIn(refusalOf(url)?.hint) : {};
-  const all = { ...exceptionsIn(server), ...found, ...next };
+  const next = allowedBy === "allowInsecure" ? refusalOf(url)?.allowedBy : undefined;
+  const needed = [allowedBy, next].filter((each) => each !== undefined);
+  const all = exceptionsIn({
+    ...server,
+    ...Object.fromEntries(needed.map((setting) => [setting, true])),
+  });
   const written =
     kind === "add" ? exceptionOptions(all).join(" ") : `${JSON.stringify(all).slice(1, -1)} in it`;
   return `to use this address all the same, add it with ${written}`;
-}
-
-function exceptionIn(hint = ""): UrlExceptions {
-  return exceptionsIn({
-    allowInsecure: hint.includes('"allowInsecure"'),
-    allowPrivate: hint.includes('"allowPrivate"'),
-  });
 }
 
 /** Why the URL is refused even if plain http is allowed. */

@@ -1,6 +1,6 @@
 // Where a request may go: the rules for URLs, redirects and resolved addresses.
 
-import { PlugboardError } from "../types/errors.ts";
+import { type ErrorDetails, PlugboardError } from "../types/errors.ts";
 import { oneLine } from "../../util/text.ts";
 import { type AddressClass, classifyAddress, parseAddress } from "./address.ts";
 import { hostList, plainHost } from "./host-list.ts";
@@ -54,6 +54,10 @@ export function addressRules(policy: NetworkPolicy): AddressRules {
     );
   }
 
+  function allowedBy(setting: ErrorDetails["allowedBy"]): RefusalDetails {
+    return { isHintForServer: true, ...(!policy.isOfSession && { allowedBy: setting }) };
+  }
+
   function checkAddress(name: string, address: string): void {
     const host = plainHost(name);
     const found = classOf(address);
@@ -71,7 +75,7 @@ export function addressRules(policy: NetworkPolicy): AddressRules {
     if (found.kind === "public" || isAllowed(host, address)) return;
     // A loopback address is explicit. A name that resolves to this machine may be an attack by DNS rebinding.
     if (found.kind === "loopback" && parseAddress(host) !== undefined) return;
-    throw refused(`${where} is ${found.label}`, allowHint(host, policy), true);
+    throw refused(`${where} is ${found.label}`, allowHint(host, policy), allowedBy("allowPrivate"));
   }
 
   function checkUrl(url: URL, from?: URL): void {
@@ -85,7 +89,7 @@ export function addressRules(policy: NetworkPolicy): AddressRules {
       throw refused(
         `the URL of ${url.host} has a user name or password in it`,
         'take it out, and send it in "headers" or "auth"',
-        true,
+        { isHintForServer: true },
       );
     }
     const host = plainHost(url.hostname);
@@ -95,7 +99,7 @@ export function addressRules(policy: NetworkPolicy): AddressRules {
         policy.isOfSession
           ? `use https, or add ${JSON.stringify(`http://${host}`)} to network.allow`
           : 'use https, or set "allowInsecure": true for this server',
-        true,
+        allowedBy("allowInsecure"),
       );
     }
     if (parseAddress(host) !== undefined) checkAddress(host, host);
@@ -105,7 +109,7 @@ export function addressRules(policy: NetworkPolicy): AddressRules {
         throw refused(
           `${from.host} redirects to this machine (${url.host})`,
           allowHint(host, policy),
-          true,
+          allowedBy("allowPrivate"),
         );
       }
     }
@@ -163,7 +167,8 @@ export function showUrl(url: URL): string {
   return oneLine(`${url.protocol}//${url.host}${url.pathname}${url.search && "?…"}`, LONGEST_URL);
 }
 
-function refused(message: string, hint: string, isHintForServer = false): PlugboardError {
-  const details = { hint, isHintForServer, permanent: true };
-  return new PlugboardError("REFUSED_ADDRESS", message, details);
+type RefusalDetails = Pick<ErrorDetails, "isHintForServer" | "allowedBy">;
+
+function refused(message: string, hint: string, details: RefusalDetails = {}): PlugboardError {
+  return new PlugboardError("REFUSED_ADDRESS", message, { ...details, hint, permanent: true });
 }

@@ -132,6 +132,8 @@ export interface ErrorDetails {
   isHintQuoted?: boolean;
   /** The hint is about the settings of an MCP server: it says nothing to who has asked something else. */
   isHintForServer?: boolean;
+  /** With REFUSED_ADDRESS: what the server's configuration can set to `true` so that this is not refused. */
+  allowedBy?: "allowInsecure" | "allowPrivate" | undefined;
   /** Trying again without a change cannot help. */
   permanent?: boolean;
   /** The request has certainly not run: it was never sent, or refused before. */
@@ -154,6 +156,7 @@ export class PlugboardError extends Error {
   declare readonly namesServer: boolean;
   declare readonly isHintQuoted: boolean;
   declare readonly isHintForServer: boolean;
+  declare readonly allowedBy: ErrorDetails["allowedBy"];
   declare readonly permanent: boolean;
   declare readonly hasNotRun: boolean;
   declare readonly status: number | undefined;
@@ -168,6 +171,7 @@ export class PlugboardError extends Error {
       namesServer: false,
       isHintQuoted: false,
       isHintForServer: false,
+      allowedBy: undefined,
       permanent: false,
       hasNotRun: false,
       status: undefined,
@@ -179,13 +183,14 @@ export class PlugboardError extends Error {
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.code = code;
-    const { server, hint, quote, status, problems = [], lacks = [] } = details;
+    const { server, hint, quote, allowedBy, status, problems = [], lacks = [] } = details;
     if (server !== undefined) this.server = server;
     if (hint !== undefined) this.hint = hint;
     if (quote !== undefined) this.quote = quote;
     if (details.namesServer) this.namesServer = true;
     if (details.isHintQuoted) this.isHintQuoted = true;
     if (details.isHintForServer) this.isHintForServer = true;
+    if (allowedBy !== undefined) this.allowedBy = allowedBy;
     if (details.permanent) this.permanent = true;
     if (details.hasNotRun) this.hasNotRun = true;
     if (status !== undefined) this.status = status;
@@ -254,9 +259,9 @@ function copyOf(
   message: string = error.message,
 ): PlugboardError {
   const { code, cause, server, hint, permanent, status, problems, hasNotRun } = error;
-  const { quote, namesServer, isHintQuoted, isHintForServer, lacks } = error;
+  const { quote, namesServer, isHintQuoted, isHintForServer, allowedBy, lacks } = error;
   const facts = { namesServer, isHintQuoted, isHintForServer, permanent, hasNotRun };
-  const details = { cause, server, hint, quote, status, problems, lacks };
+  const details = { cause, server, hint, quote, allowedBy, status, problems, lacks };
   return new PlugboardError(code, message, { ...details, ...facts, ...changes });
 }
 

@@ -80,17 +80,28 @@ describe("checkUrl", () => {
   });
 
   it.each([
-    ["http://example.com/mcp?key=1", /http:\/\/example.com\/mcp\?… is plain http/, /allowInsecure/],
-    ["https://10.0.0.1/", /10\.0\.0\.1 is a private address/, /allowPrivate.*network\.allow/],
-    ["https://me:hunter2@example.com/", /user name or password/, /headers/],
-    ["ws://example.com/", /ws: is not a scheme/, /https/],
-  ])("says for %s what is wrong and what to do", (url, message, hint) => {
+    [
+      "http://example.com/mcp?key=1",
+      /http:\/\/example.com\/mcp\?… is plain http/,
+      /allowInsecure/,
+      "allowInsecure",
+    ],
+    [
+      "https://10.0.0.1/",
+      /10\.0\.0\.1 is a private address/,
+      /allowPrivate.*network\.allow/,
+      "allowPrivate",
+    ],
+    ["https://me:hunter2@example.com/", /user name or password/, /headers/, undefined],
+    ["ws://example.com/", /ws: is not a scheme/, /https/, undefined],
+  ])("says for %s what is wrong and what to do", (url, message, hint, allowedBy) => {
     expect(() => addressRules(STRICT).checkUrl(new URL(url))).toThrow(
       expect.objectContaining({
         code: "REFUSED_ADDRESS",
         permanent: true,
         message: expect.stringMatching(message),
         hint: expect.stringMatching(hint),
+        allowedBy,
       }),
     );
     expect(() => addressRules(STRICT).checkUrl(new URL(url))).not.toThrow(/hunter2|key=1/);
@@ -103,7 +114,7 @@ describe("checkUrl", () => {
   ])("names for %s what helps with a server of a session, and it does", (url, hint) => {
     const policy = { ...STRICT, isOfSession: true };
     expect(() => addressRules(policy).checkUrl(new URL(url))).toThrow(
-      expect.objectContaining({ hint }),
+      expect.objectContaining({ hint, allowedBy: undefined }),
     );
     const [, entry = ""] = /add "(.*)"/.exec(hint) ?? [];
     expect(verdict({ ...policy, allow: [entry] }, url)).toBe("ok");
