@@ -26,8 +26,8 @@ const VARIABLE = /(?<!\$)\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g;
 /** The whole value is a secret. One inside other text is known by itself, and not the text around it. */
 const IS_REFERENCE = /^(?:secret|op):\/\/|^\$\{(?:secret|op):\/\/[^}]*\}$/i;
 
-export const SCHEME =
-  /^(bearer|basic|token|apikey|api-key|key|bot|dpop|digest|negotiate)\s+(\S.*)$/i;
+const SCHEME = /^((?:bearer|basic|token|apikey|api-key|key|bot|dpop|digest|negotiate)\s+)(\S.*)$/is;
+const ANY_SCHEME = /^([A-Za-z-]+\s+)(\S.*)$/s;
 export const USER_INFO = /^[a-z][a-z0-9+.:-]*:\/\/([^/?#@:]*)(?::([^/?#]*))?@/i;
 /** `user:password@tcp(host)/db`. */
 export const GO_USER_INFO = /^([^\s:@/]+):([^\s]+)@(?:tcp|unix)\(/;
@@ -146,17 +146,15 @@ class Collection {
   header(name: string, value: string): void {
     const likeness = headerLikeness(name);
     if (/^(?:set-)?cookie$/i.test(name)) return this.#cookies(value);
-    const [, scheme, credential] = SCHEME.exec(value) ?? [];
-    if (likeness === undefined || scheme === undefined || credential === undefined) {
-      return this.#named(value, likeness);
-    }
+    const [scheme, credential] = splitScheme(value, name);
+    if (likeness === undefined || scheme === "") return this.#named(value, likeness);
     this.#ofScheme(scheme, credential);
   }
 
   /** What is behind `Bearer` or the like. Servers repeat it alone. */
   #ofScheme(scheme: string, credential: string): void {
-    this.#add(credential, `${scheme} `);
-    if (scheme.toLowerCase() === "basic") {
+    this.#add(credential, `${scheme.trimEnd()} `);
+    if (/^basic\s/i.test(scheme)) {
       this.#password(Buffer.from(credential, "base64").toString("utf8"));
     }
   }
@@ -193,9 +191,9 @@ class Collection {
     this.#json(value);
     // In a connection string only the password is secret; the rest helps the reader of a log.
     if (this.#url(value) || this.#pairs(value) || !isCredential(value, likeness)) return;
-    const [, scheme = "", credential = ""] = SCHEME.exec(value) ?? [];
+    const [scheme, credential] = splitScheme(value);
     // A password may begin like this too.
-    if (likeness !== "password" && /^\S+$/.test(credential)) {
+    if (scheme !== "" && likeness !== "password" && /^\S+$/.test(credential)) {
       return this.#ofScheme(scheme, credential);
     }
     this.#add(value);
@@ -281,6 +279,16 @@ class Collection {
 /** A header or a parameter of such a name never holds anything else. */
 export function certain(likeness: Likeness): Likeness {
   return likeness === "maybe" ? "credential" : likeness;
+}
+
+/**
+ * The scheme with the space behind it, as in `Bearer …`, and the credential. The scheme is "" where there is none. In
+ * `Authorization` every first word is one; elsewhere an unknown word may be a part of the credential.
+ */
+export function splitScheme(value: string, header = ""): [scheme: string, credential: string] {
+  const form = /^(?:proxy-)?authorization$/i.test(header) ? ANY_SCHEME : SCHEME;
+  const [, scheme = "", credential = value] = form.exec(value) ?? [];
+  return [scheme, credential];
 }
 
 export function headerLikeness(name: string): Likeness {

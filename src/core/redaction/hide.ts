@@ -11,7 +11,7 @@ import {
   GO_USER_INFO,
   HARMLESS_HEADERS,
   headerLikeness,
-  SCHEME,
+  splitScheme,
   USER_INFO,
 } from "./collect.ts";
 import {
@@ -84,7 +84,7 @@ function hidden(value: string, likeness: Likeness): string {
 
 /** The scheme before a credential stays, as in `Bearer [REDACTED]`. */
 function hideInHeader(value: string, name: string): string {
-  const [, scheme = "", credential = value] = /^([A-Za-z-]+ +)(\S.*)$/s.exec(value) ?? [];
+  const [scheme, credential] = splitScheme(value, name);
   if (HARMLESS_HEADERS.has(name.toLowerCase())) return hideInValue(value);
   const likeness = headerLikeness(name);
   const isDoubtful = likeness === undefined && looksRandom(credential);
@@ -148,9 +148,9 @@ function hideInJson(text: string, parsed: unknown): string {
 /** What is in a list has the list's name, or none. The member may be a header, whose scheme stays. */
 function hideInMember(value: string, name: string, isInList: boolean): string {
   const likeness = memberLikeness(name, value, isInList);
-  const [, scheme = "", credential] = SCHEME.exec(value) ?? [];
-  const isHeader = credential !== undefined && likeness !== undefined && likeness !== "password";
-  return isHeader ? `${scheme} ${hidden(credential, likeness)}` : hidden(value, likeness);
+  const [scheme, credential] = splitScheme(value);
+  const isHeader = scheme !== "" && likeness !== undefined && likeness !== "password";
+  return isHeader ? `${scheme}${hidden(credential, likeness)}` : hidden(value, likeness);
 }
 
 function hideInPairs(text: string): string {

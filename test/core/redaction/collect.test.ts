@@ -44,6 +44,8 @@ describe("headers", () => {
     ["Authorization", `Basic ${basic}`, [basic, "hunter22"].sort()],
     ["Authorization", `Basic ${Buffer.from("nocolon").toString("base64")}`, ["bm9jb2xvbg=="]],
     ["Authorization", "abcdef123", ["abcdef123"]],
+    ["Authorization", "Custom abcdef123", ["abcdef123"]],
+    ["X-API-Key", "Custom abcdef123", ["Custom abcdef123"]],
     ["Authorization", "AWS4-HMAC-SHA256 Credential=x", ["AWS4-HMAC-SHA256 Credential=x"]],
     ["Proxy-Authorization", "Bearer abcdef123", ["abcdef123"]],
     ["X-API-Key", "abcdef123", ["abcdef123"]],

@@ -106,6 +106,21 @@ describe("a server as it is written, without credentials", () => {
         },
       },
     ],
+    // Of a credential in words, the first word is not a scheme.
+    [
+      {
+        url: "https://a.example/",
+        headers: { Authorization: "Custom abc", "X-Api-Key": "correct horse", "X-Auth": "Key abc" },
+      },
+      {
+        url: "https://a.example/",
+        headers: {
+          Authorization: "Custom [REDACTED]",
+          "X-Api-Key": "[REDACTED]",
+          "X-Auth": "Key [REDACTED]",
+        },
+      },
+    ],
     // A header of any name may identify the caller.
     [
       {
