@@ -36,3 +36,17 @@ export function valueIn(value: unknown, path: readonly (string | number)[]): unk
     return isJsonObject(node) && Object.hasOwn(node, key) ? node[key] : undefined;
   }, value);
 }
+
+/** The narrowest type of a value, as JSON Schema calls it. */
+export function jsonType(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "array";
+  if (typeof value === "number") return Number.isInteger(value) ? "integer" : "number";
+  return typeof value;
+}
+
+/** Whether a value has one of these types of JSON Schema. Every integer is a number too. */
+export function isOfType(value: unknown, types: readonly unknown[]): boolean {
+  const type = jsonType(value);
+  return types.includes(type) || (type === "integer" && types.includes("number"));
+}

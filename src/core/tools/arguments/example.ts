@@ -2,12 +2,12 @@
 // one checks it against the schema first, since not every rule of a schema can be followed here.
 
 import { isDeepStrictEqual } from "node:util";
-import { isJsonObject, type JsonObject, objectIn } from "../../types/json.ts";
+import { isJsonObject, isOfType, type JsonObject, objectIn } from "../../types/json.ts";
 import { escapedJson, visible } from "../../../util/visible.ts";
 import { assembleArguments } from "./assemble.ts";
 import { invalidArguments } from "./invalid.ts";
 import { parseArguments } from "./parse.ts";
-import { choicesOf, isOfType, parts, SchemaView, typesOf } from "./schema-view.ts";
+import { choicesOf, parts, SchemaView, typesOf } from "./schema-view.ts";
 
 /** Stands for any text. Whether it also matches a pattern is for the check to say. */
 const WORD = "example";
@@ -301,7 +301,7 @@ function finite(value: unknown, otherwise: number): number {
 
 function fitsType(value: unknown, schema: JsonObject): boolean {
   const types = typesOf(schema);
-  return types.length === 0 || types.some((type) => isOfType(type, value));
+  return types.length === 0 || isOfType(value, types);
 }
 
 /** A schema that asks for what both ask for. Undefined where nothing fits both. */

@@ -216,21 +216,6 @@ export function typesOf(schema: JsonObject): string[] {
   return isJsonObject(schema["items"]) ? ["array"] : [];
 }
 
-export function isOfType(type: string, value: unknown): boolean {
-  switch (type) {
-    case "null":
-      return value === null;
-    case "integer":
-      return Number.isInteger(value);
-    case "array":
-      return Array.isArray(value);
-    case "object":
-      return isJsonObject(value);
-    default:
-      return typeof value === type;
-  }
-}
-
 export function listChoices(choices: readonly unknown[], most = MOST_CHOICES): string {
   const longest = most > MOST_CHOICES ? LONGEST_CHOICE : SHORT_CHOICE;
   const shown = choices.slice(0, most).map((each) => oneLine(JSON.stringify(each), longest));

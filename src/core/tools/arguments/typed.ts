@@ -1,9 +1,15 @@
 // Converts a word from the command line to the value its schema asks for.
 
 import { isDeepStrictEqual } from "node:util";
-import { isJsonObject, type JsonObject, objectIn, tryParseJson } from "../../types/json.ts";
+import {
+  isJsonObject,
+  isOfType,
+  type JsonObject,
+  objectIn,
+  tryParseJson,
+} from "../../types/json.ts";
 import { oneLine } from "../../../util/text.ts";
-import { choicesOf, isOfType, listChoices, type SchemaView, typesOf } from "./schema-view.ts";
+import { choicesOf, listChoices, type SchemaView, typesOf } from "./schema-view.ts";
 
 export type Typed =
   /** `odd` says what is wrong with the schema, where the value could not be read by it alone. */
@@ -56,7 +62,7 @@ export function allows(schema: JsonObject, value: unknown): boolean {
   const choices = choicesOf(schema);
   if (choices !== undefined) return choices.some((each) => isDeepStrictEqual(each, value));
   const types = typesOf(schema);
-  return types.length === 0 || types.some((type) => isOfType(type, value));
+  return types.length === 0 || isOfType(value, types);
 }
 
 interface Read {
@@ -116,7 +122,7 @@ function oddityOf(schema: JsonObject): string | undefined {
   const choices = choicesOf(schema);
   if (choices === undefined) return undefined;
   if (choices.length === 0) return "its list of choices is empty";
-  if (types.length > 0 && !choices.some((choice) => types.some((type) => isOfType(type, choice)))) {
+  if (types.length > 0 && !choices.some((choice) => isOfType(choice, types))) {
     return `none of its choices is of its type, ${types.join(" or ")}`;
   }
   const isComplete =

@@ -1,7 +1,7 @@
 // Converts one subschema into what the provider sees, by the kind of value that it describes: alternatives, an
 // enumeration, an array, an object or a scalar.
 
-import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { isJsonObject, isOfType, type JsonObject, jsonType } from "../../types/json.ts";
 import { oneLine, plural, truncate } from "../../../util/text.ts";
 import { annotate, applyConstraints, impliedTypes } from "./constraints.ts";
 import { below, inside, MAX_DEPTH, type SchemaConversion, type SchemaPlace } from "./conversion.ts";
@@ -18,7 +18,7 @@ import {
 } from "./converted.ts";
 import { addToDescription, inWords } from "./description.ts";
 import { type FlatSchema, flatten, resolveReference, toSchema } from "./flat-schema.ts";
-import { isOfType, isValid, typeOf } from "./keywords.ts";
+import { isValid } from "./keywords.ts";
 import type { Rules } from "./provider-rules.ts";
 
 const TOO_LARGE = "the schema is too large";
@@ -175,7 +175,7 @@ function convertEnumeration(
   const values = fitting.filter((value) => value !== null);
   if (values.length === 0) return fitting.length > 0 ? ONLY_NULL : NEVER;
   const nullable = values.length < fitting.length;
-  const types = [...new Set(values.map(typeOf))];
+  const types = [...new Set(values.map(jsonType))];
   const type = types.length === 1 ? types[0] : undefined;
 
   if (type === "boolean" && values.length === 2) {
@@ -212,7 +212,7 @@ function labelled(values: unknown[]): [string, unknown][] {
     if (value === "") return [texts.has("(empty)") ? '""' : "(empty)", value];
     if (typeof value === "string") return [value, value];
     const text = JSON.stringify(value);
-    return [texts.has(text) ? `${text} (${typeOf(value)})` : text, value];
+    return [texts.has(text) ? `${text} (${jsonType(value)})` : text, value];
   });
 }
 

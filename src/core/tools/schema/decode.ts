@@ -1,9 +1,15 @@
 // Turns a value that a model gave for the provider's schema into the one that the server's schema asks for. A value
 // that does not fit is passed on as it is, since the server can say best what is wrong with it.
 
-import { isJsonObject, type JsonObject, objectIn, tryParseJson } from "../../types/json.ts";
+import {
+  isJsonObject,
+  isOfType,
+  type JsonObject,
+  jsonType,
+  objectIn,
+  tryParseJson,
+} from "../../types/json.ts";
 import type { Mapping, ProviderSchema } from "./converted.ts";
-import { isOfType, typeOf } from "./keywords.ts";
 
 /** Recurses only as deep as the schema goes, whatever the value. */
 export function decode(value: unknown, mapping: Mapping): unknown {
@@ -36,7 +42,7 @@ function fromText(value: unknown, types: readonly string[]): unknown {
   if (typeof value !== "string") return value;
   const parsed = tryParseJson(value);
   if (parsed === undefined) return value;
-  return types.length === 0 || types.includes(typeOf(parsed)) ? parsed : value;
+  return types.length === 0 || types.includes(jsonType(parsed)) ? parsed : value;
 }
 
 /** A model may give the items as an object, under numbers or names: only their order counts. */
@@ -95,7 +101,7 @@ function chooseBranch(
 /** Whether the value is JSON text of a type that the branch stands for. */
 function isTextFor(value: unknown, { mapping }: ProviderSchema): boolean {
   if (mapping.kind !== "json" || typeof value !== "string") return false;
-  return mapping.types.includes(typeOf(tryParseJson(value)));
+  return mapping.types.includes(jsonType(tryParseJson(value)));
 }
 
 /** The first branch with the highest rating. */

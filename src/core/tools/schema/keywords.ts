@@ -102,17 +102,3 @@ export function isKnown(keyword: string): boolean {
 export function isValid(keyword: string, value: unknown): boolean {
   return VALID[keyword]?.(value) ?? false;
 }
-
-/** The JSON Schema type of a value. */
-export function typeOf(value: unknown): string {
-  if (value === null) return "null";
-  if (Array.isArray(value)) return "array";
-  if (typeof value === "number") return Number.isInteger(value) ? "integer" : "number";
-  return typeof value;
-}
-
-/** Whether the value has one of these types. Every integer is a number too. */
-export function isOfType(value: unknown, types: readonly unknown[]): boolean {
-  const type = typeOf(value);
-  return types.includes(type) || (type === "integer" && types.includes("number"));
-}

@@ -1,7 +1,7 @@
 // A JSON Schema as a TypeScript type, for the declarations that `plugboard types` writes. What is too deep or too large
 // becomes `unknown`, and no text of a server's gets out of the comment or the literal that it is put into.
 
-import { isJsonObject, type JsonObject, objectIn } from "../../types/json.ts";
+import { isJsonObject, isOfType, type JsonObject, objectIn } from "../../types/json.ts";
 import { plainText, truncate } from "../../../util/text.ts";
 import { escapedJson } from "../../../util/visible.ts";
 import { impliedTypes } from "./constraints.ts";
@@ -15,7 +15,6 @@ import {
   type SchemaReading,
 } from "./conversion.ts";
 import { type FlatSchema, flatten, resolveReference } from "./flat-schema.ts";
-import { isOfType } from "./keywords.ts";
 
 export interface TypeScriptOptions {
   /** The names of the types that the schema's definitions get begin with it. */
