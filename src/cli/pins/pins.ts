@@ -23,7 +23,7 @@ import type { PinsRequest } from "./command.ts";
 import {
   entriesOf,
   findTarget,
-  fullName,
+  nameWithKey,
   type KnownPins,
   nameOf,
   pendingOf,
@@ -212,7 +212,7 @@ function refuseSeveral(entries: readonly PinEntry[]): void {
   const servers = new Map(entries.map(({ pins }) => [pins.key, pins]));
   const [first, ...others] = servers.values();
   if (first === undefined || others.length === 0) return;
-  const names = [first, ...others].map(fullName).join(", ");
+  const names = [first, ...others].map(nameWithKey).join(", ");
   const message = `several servers were pinned under the name '${first.server}'`;
   throw new PlugboardError("INVALID_ARGUMENTS", message, { hint: `name one of them: ${names}` });
 }

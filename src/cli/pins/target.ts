@@ -25,7 +25,7 @@ export function findTarget(text: string, known: KnownPins): Target {
   // A server's name has no slash, a tool's name may have one.
   const at = text.indexOf("/");
   const name = at === -1 ? text : text.slice(0, at);
-  const exact = known.all.filter((pins) => fullName(pins) === name);
+  const exact = known.all.filter((pins) => nameWithKey(pins) === name);
   const named = exact.length > 0 ? exact : meantBy(name, known);
   if (named.length === 0) throw unknownServer(name, known.all);
   if (at === -1) return { servers: named };
@@ -56,14 +56,14 @@ export function pendingOf(entries: readonly PinEntry[]): PinEntry[] {
 }
 
 /** `docs@1a2b3c4d`: one of several servers with the same name. */
-export function fullName({ server, key }: ServerPins): string {
+export function nameWithKey({ server, key }: ServerPins): string {
   return `${server}@${key.slice(0, KEY_LENGTH)}`;
 }
 
 /** The shortest name that is unique. */
 export function nameOf({ pins, ...entry }: PinEntry, known: KnownPins): string {
   const isMeant = meantBy(pins.server, known).every(({ key }) => key === pins.key);
-  const server = isMeant ? pins.server : fullName(pins);
+  const server = isMeant ? pins.server : nameWithKey(pins);
   return entry.kind === "tool" ? `${server}/${entry.tool}` : server;
 }
 

@@ -17,7 +17,7 @@ import { visible } from "../../util/visible.ts";
 import type { CliContext } from "../context.ts";
 import { judgeFile, type Judgement, waitingFor } from "./judge-file.ts";
 import { needsTrust } from "./needs-trust.ts";
-import { leftOutLines, requireTrust, untrusted, waitingLines } from "./require-trust.ts";
+import { leftOutLines, requireTrust, untrusted, partlyUsedLines } from "./require-trust.ts";
 import { loadUsed, remedyFor, withUntrusted } from "./untrusted-files.ts";
 
 const NOTHING: ReadonlySet<string> = new Set();
@@ -78,9 +78,9 @@ export async function loadTrusted(
       throw untrusted(source, judged, context);
     }
     const changed = [
-      ...(judged.trust.kind === "trusted" ? [] : waitingLines(source, judged)),
+      ...(judged.trust.kind === "trusted" ? [] : partlyUsedLines(source, judged)),
       ...(own && judgedOwn && judgedOwn.trust.kind !== "trusted"
-        ? waitingLines(own, judgedOwn)
+        ? partlyUsedLines(own, judgedOwn)
         : []),
     ];
     if (isTold(agent.untrusted)) for (const line of changed) screen.note(line);

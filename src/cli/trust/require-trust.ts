@@ -59,7 +59,7 @@ export function leftOutLines(
 }
 
 /** What a person is told while some servers of a file wait for approval, and all others are used. */
-export function waitingLines({ path }: FileSource, { launches, trust }: Judgement): string[] {
+export function partlyUsedLines({ path }: FileSource, { launches, trust }: Judgement): string[] {
   return [
     `plugboard: ${headline(path, trust)}, so what is new in it is not used.`,
     ...trustDetails(launches, trust),

@@ -6,7 +6,7 @@ import type { ServerTarget } from "../../core/types/server-definition.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
 import type { CliContext } from "../context.ts";
 import { readTypedServer } from "../read-server.ts";
-import { isLocal, otherName, typedName } from "./typed-name.ts";
+import { needsWorkingDirectory, otherName, typedName } from "./typed-name.ts";
 import type { TypedServer } from "../typed-server.ts";
 
 /** `settings` are what the configuration says; its servers and native tools are left out. Throws INVALID_ARGUMENTS. */
@@ -17,7 +17,7 @@ export function typedAgent(
 ): AgentConfig {
   const config = typed.embedded?.server ?? readTypedServer(typed, argv);
   // The directory belongs to what is pinned, unless the words mean the same everywhere.
-  const baseDir = isLocal(config) ? io.cwd : undefined;
+  const baseDir = needsWorkingDirectory(config) ? io.cwd : undefined;
   const parsed = (name: string): AgentConfig =>
     parseAgentConfig({ servers: { [name]: config } }, baseDir);
   const first = typed.embedded?.name ?? typedName(config, io.cwd);

@@ -24,7 +24,7 @@ export function typedName(
 }
 
 /** Whether the words name a file in the working directory, so that they mean another server elsewhere. */
-export function isLocal({
+export function needsWorkingDirectory({
   command = "",
   args = [],
 }: Pick<ServerConfig, "command" | "args">): boolean {

@@ -4,7 +4,7 @@ import type { Diagnostic } from "../types/diagnostic.ts";
 import type { ToolsEvent } from "../types/events.ts";
 import type { CatalogEntry, ToolDefinition } from "../types/tool.ts";
 import { oneLine } from "../../util/text.ts";
-import { fullName, type Naming, ownName, publicName } from "./public-name.ts";
+import { fullName, type Naming, usableOwnName, publicName } from "./public-name.ts";
 
 export interface CatalogServer {
   name: string;
@@ -119,7 +119,7 @@ export class Catalog {
   #publicName(server: string, prefix: string, tool: string): string {
     const { template, maxLength, ownNamesOf } = this.#naming;
     return server === ownNamesOf
-      ? ownName(server, tool, maxLength, (name) => this.#isTaken(name))
+      ? usableOwnName(server, tool, maxLength, (name) => this.#isTaken(name))
       : publicName(template, prefix, tool, maxLength);
   }
 

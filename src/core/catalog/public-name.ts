@@ -39,7 +39,7 @@ export function namingFor(
 }
 
 /** The tool's own name where it is a valid one that is not taken. */
-export function ownName(
+export function usableOwnName(
   server: string,
   tool: string,
   maxLength: number,
@@ -56,7 +56,7 @@ export function publicName(
 ): string {
   const serverPart = safe(server);
   const toolPart = safe(tool);
-  const name = fill(template, serverPart, toolPart);
+  const name = fullName(template, serverPart, toolPart);
   const isUnchanged = serverPart === server && toolPart === tool;
   const isPlain = isUnchanged && fits(name, maxLength) && !HASHED.test(name);
   if (isPlain && isUnambiguous(template, serverPart, toolPart)) return name;
@@ -72,11 +72,6 @@ function hashed(name: string, server: string, tool: string, maxLength: number): 
   const started = /^[A-Za-z]/.test(name) ? name : `t_${name}`;
   const kept = started.slice(0, maxLength - HASH_LENGTH - 1).replace(/[_-]+$/, "");
   return `${kept}_${hash}`;
-}
-
-/** What the template gives before anything is replaced, cut or added. People write it in rules. */
-export function fullName(template: string, server: string, tool: string): string {
-  return fill(template, server, tool);
 }
 
 function fits(name: string, maxLength: number): boolean {
@@ -98,7 +93,8 @@ function betweenParts(template: string, first: string, second: string): string {
   return template.slice(template.indexOf(first) + first.length, template.indexOf(second));
 }
 
-function fill(template: string, server: string, tool: string): string {
+/** What the template gives before anything is replaced, cut or added. People write it in rules. */
+export function fullName(template: string, server: string, tool: string): string {
   return template.replace(/\{(server|tool)\}/g, (_, part) => (part === "server" ? server : tool));
 }
 

@@ -313,7 +313,7 @@ const NAME = /^[a-z]{1,32}(?:[-_.][a-z]{1,32}){0,6}\d{0,4}$/i;
  * The names in a target: command, host, user, database. A credential that equals one is found in every other text.
  * What comes from a variable that is named like a credential is never a name.
  */
-export function namesIn(unresolved: ServerTarget, resolved: ServerTarget): string[] {
+export function namesInTarget(unresolved: ServerTarget, resolved: ServerTarget): string[] {
   const names: string[] = [];
   const address = (text: string): void => {
     const [, scheme = "", user, host = "", path = ""] = ADDRESS.exec(text) ?? [];

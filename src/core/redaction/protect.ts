@@ -3,7 +3,7 @@
 
 import type { ServerTarget } from "../types/server-definition.ts";
 import type { Environment } from "../../util/environment.ts";
-import { type Credential, collectSecrets, namesIn } from "./collect.ts";
+import { type Credential, collectSecrets, namesInTarget } from "./collect.ts";
 import type { Redactor } from "./redactor.ts";
 
 /**
@@ -18,7 +18,7 @@ export function protect(
   place?: string,
 ): Credential[] {
   // Only this server's names: they must not end the protection of another server's credentials.
-  const names = new Set(namesIn(unresolved, resolved).map((name) => name.toLowerCase()));
+  const names = new Set(namesInTarget(unresolved, resolved).map((name) => name.toLowerCase()));
   const found = collectSecrets(unresolved, resolved, env);
   // What a reference stands for is known already, and is a secret even if it is a name as well.
   const isName = (value: string): boolean =>

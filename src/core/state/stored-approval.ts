@@ -4,7 +4,7 @@ import type { StoredApproval } from "../types/approval.ts";
 import { isJsonObject } from "../types/json.ts";
 import type { ApprovalKey } from "../types/shared-state.ts";
 
-export function approvalKey({ agent, config, tool, hash, caller }: ApprovalKey): string {
+export function storedKey({ agent, config, tool, hash, caller }: ApprovalKey): string {
   return JSON.stringify([agent, config ?? "", tool, hash, caller ?? ""]);
 }
 

@@ -27,7 +27,7 @@ export function withoutPatterns(schema: JsonObject): JsonObject {
   return {
     ...Object.fromEntries(kept),
     ...changes,
-    ...(typeof pattern === "string" && { description: inWords(description, pattern) }),
+    ...(typeof pattern === "string" && { description: keywordInWords(description, pattern) }),
   };
 }
 
@@ -57,7 +57,7 @@ function innerMap(value: unknown): unknown {
   return members.some(([key, each]) => each !== value[key]) ? Object.fromEntries(members) : value;
 }
 
-function inWords(description: unknown, pattern: string): string {
+function keywordInWords(description: unknown, pattern: string): string {
   const words = `Must match ${truncate(pattern, LONGEST_PATTERN)}`;
   return typeof description === "string" && description !== ""
     ? `${description} (${words})`

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isLocal, otherName, typedName } from "../../../src/cli/typed/typed-name.ts";
+import { needsWorkingDirectory, otherName, typedName } from "../../../src/cli/typed/typed-name.ts";
 
 const named = (line: string): string => {
   const [command = "", ...args] = line.split(" ");
@@ -68,5 +68,5 @@ it.each([
   ["npx -y server-filesystem .", true],
 ])("%s depends on the directory: %s", (line, isIt) => {
   const [command = "", ...args] = line.split(" ");
-  expect(isLocal({ command, args })).toBe(isIt);
+  expect(needsWorkingDirectory({ command, args })).toBe(isIt);
 });

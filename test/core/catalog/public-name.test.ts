@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { namingFor, ownName, publicName } from "../../../src/core/catalog/public-name.ts";
+import { namingFor, usableOwnName, publicName } from "../../../src/core/catalog/public-name.ts";
 import { DEFAULT_TOOL_NAMES } from "../../../src/core/config/schema/file-schema.ts";
 
 const SAFE = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
@@ -181,7 +181,7 @@ describe("tools that keep their own names", () => {
   it.each(["search", "files.read", "a__b", "fix_deadbeef", "1st", "-", "x".repeat(128)])(
     "are valid in MCP: %s",
     (tool) => {
-      expect(ownName("docs", tool, 48, free)).toBe(tool);
+      expect(usableOwnName("docs", tool, 48, free)).toBe(tool);
     },
   );
 
@@ -191,7 +191,7 @@ describe("tools that keep their own names", () => {
     ["129 characters", "x".repeat(129), /^x{39}_[0-9a-f]{8}$/],
     ["nothing but a name that is taken", "taken", /^taken_[0-9a-f]{8}$/],
   ])("get a hash otherwise: %s", (_, tool, expected) => {
-    expect(ownName("docs", tool, 48, (name) => name === "taken")).toMatch(expected);
+    expect(usableOwnName("docs", tool, 48, (name) => name === "taken")).toMatch(expected);
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ServerTarget } from "../../../src/core/types/server-definition.ts";
-import { collectSecrets, namesIn } from "../../../src/core/redaction/collect.ts";
+import { collectSecrets, namesInTarget } from "../../../src/core/redaction/collect.ts";
 
 interface Parts {
   command?: string;
@@ -309,12 +309,12 @@ describe("names", () => {
     [{ args: ["https://a1b2c3d4:x@h.example/"] }, ["h.example", "node"]],
     [{ env: { USER: "Zx81Qw22Kk" } }, ["node"]],
   ])("in %j are %j", (parts, names) => {
-    expect(namesIn(target(parts), target(parts)).sort()).toEqual(names);
+    expect(namesInTarget(target(parts), target(parts)).sort()).toEqual(names);
   });
 
   it("are not what a credential's variable holds", () => {
     const resolved = target({ args: ["--user", "correct-horse"], env: { DB_HOST: "battery" } });
     const before = target({ args: ["--user", "${TOKEN}"], env: { DB_HOST: "${A_KEY}" } });
-    expect(namesIn(before, resolved)).toEqual(["node"]);
+    expect(namesInTarget(before, resolved)).toEqual(["node"]);
   });
 });

@@ -6,7 +6,7 @@ import type { ContentBlock } from "../../types/content.ts";
 import type { FramingMode } from "../../types/guard-settings.ts";
 import { oneLine } from "../../../util/text.ts";
 import { findForged, neutralise } from "./neutralise.ts";
-import { mapStrings } from "./strings.ts";
+import { mapBlockStrings } from "./strings.ts";
 
 export interface ContentFrame {
   open: string;
@@ -142,7 +142,7 @@ export function withoutMarkers(
   const texts: string[] = [];
   const others: string[] = [];
   const known = content.map((block) =>
-    mapStrings(block, (value, isText) => {
+    mapBlockStrings(block, (value, isText) => {
       (isText ? texts : others).push(value);
       return value;
     }),
@@ -152,7 +152,7 @@ export function withoutMarkers(
   let text = 0;
   let other = texts.length;
   const cleaned = known.map((block) =>
-    mapStrings(block, (value, isText) => pieces[isText ? text++ : other++] ?? value),
+    mapBlockStrings(block, (value, isText) => pieces[isText ? text++ : other++] ?? value),
   );
   return { content: cleaned, removed };
 }

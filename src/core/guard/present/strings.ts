@@ -9,7 +9,7 @@ const LONGEST_TYPE = 100;
 type Change = (value: string, isText: boolean) => string;
 
 /** A copy with every such string passed through `change`. Apart from them, only data and size are kept. */
-export function mapStrings(block: ContentBlock, change: Change): ContentBlock {
+export function mapBlockStrings(block: ContentBlock, change: Change): ContentBlock {
   const field = <Key extends string>(key: Key, value: unknown): { [K in Key]?: string } =>
     typeof value === "string"
       ? ({ [key]: change(value, key === "text") } as { [K in Key]?: string })
@@ -51,7 +51,7 @@ export function mapStrings(block: ContentBlock, change: Change): ContentBlock {
 
 export function stringsOf(block: ContentBlock): string[] {
   const strings: string[] = [];
-  mapStrings(block, (text) => {
+  mapBlockStrings(block, (text) => {
     strings.push(text);
     return text;
   });

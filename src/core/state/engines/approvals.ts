@@ -10,7 +10,7 @@ import type {
   PendingApprovals,
 } from "../../types/shared-state.ts";
 import type { Clock } from "../../../util/clock.ts";
-import { approvalKey, isApproval } from "../stored-approval.ts";
+import { storedKey, isApproval } from "../stored-approval.ts";
 import { isPendingAnswer, isPendingApproval, pendingDigest } from "../stored-pending-approval.ts";
 import { isAway, type Postgres } from "./postgres.ts";
 import { ALIVE } from "./revisions.ts";
@@ -25,7 +25,7 @@ export class ApprovalRows implements ApprovalStore {
   async has(approval: ApprovalKey): Promise<boolean> {
     try {
       const rows = await this.#postgres.query("select 1 from plugboard_approvals where key = $1", [
-        approvalKey(approval),
+        storedKey(approval),
       ]);
       return rows.length > 0;
     } catch (error) {
@@ -39,7 +39,7 @@ export class ApprovalRows implements ApprovalStore {
     await this.#postgres.query(
       `insert into plugboard_approvals values ($1, $2, $3)
         on conflict (key) do update set approval = excluded.approval, at = excluded.at`,
-      [approvalKey(approval), JSON.stringify(approval), approval.at],
+      [storedKey(approval), JSON.stringify(approval), approval.at],
     );
   }
 
@@ -53,7 +53,7 @@ export class ApprovalRows implements ApprovalStore {
   async forget(approvals: readonly ApprovalKey[]): Promise<void> {
     if (approvals.length === 0) return;
     await this.#postgres.query("delete from plugboard_approvals where key = any($1)", [
-      approvals.map(approvalKey),
+      approvals.map(storedKey),
     ]);
   }
 }

@@ -8,7 +8,7 @@ import type { ApprovalKey, ApprovalStore } from "../../types/shared-state.ts";
 import { type Clock, systemClock } from "../../../util/clock.ts";
 import { readJsonFile, writeJsonFile } from "../json-file.ts";
 import { withLock } from "../lock.ts";
-import { approvalKey, isApproval } from "../stored-approval.ts";
+import { storedKey, isApproval } from "../stored-approval.ts";
 
 const FORMAT = 2;
 const MAX_BYTES = 8 * 1024 * 1024;
@@ -34,14 +34,14 @@ export class ApprovalFile implements ApprovalStore {
   async has(approval: ApprovalKey): Promise<boolean> {
     const version = await versionOf(this.#file);
     if (version !== this.#known.version) {
-      this.#known = { version, keys: new Set((await this.list()).map(approvalKey)) };
+      this.#known = { version, keys: new Set((await this.list()).map(storedKey)) };
     }
-    return this.#known.keys.has(approvalKey(approval));
+    return this.#known.keys.has(storedKey(approval));
   }
 
   add(approval: StoredApproval): Promise<void> {
-    const key = approvalKey(approval);
-    return this.#change((all) => [...all.filter((each) => approvalKey(each) !== key), approval]);
+    const key = storedKey(approval);
+    return this.#change((all) => [...all.filter((each) => storedKey(each) !== key), approval]);
   }
 
   async list(): Promise<StoredApproval[]> {
@@ -54,8 +54,8 @@ export class ApprovalFile implements ApprovalStore {
 
   async forget(approvals: readonly ApprovalKey[]): Promise<void> {
     if (approvals.length === 0) return;
-    const keys = new Set(approvals.map(approvalKey));
-    await this.#change((all) => all.filter((each) => !keys.has(approvalKey(each))));
+    const keys = new Set(approvals.map(storedKey));
+    await this.#change((all) => all.filter((each) => !keys.has(storedKey(each))));
   }
 
   /** Starts from what is in the file now, because other processes write to it too. */

@@ -2,7 +2,7 @@
 
 import type { JsonObject } from "../../types/json.ts";
 import type { SchemaConversion } from "./conversion.ts";
-import { addToDescription, inWords } from "./description.ts";
+import { addToDescription, keywordInWords } from "./description.ts";
 import type { FlatSchema } from "./flat-schema.ts";
 import { NUMERIC } from "./provider-rules.ts";
 
@@ -39,7 +39,7 @@ export function applyConstraints(
     if (value === undefined || value === false) continue;
     if (isAccepted(keyword, value, types, context)) schema[keyword] = value;
     else if (!tightenBound(schema, keyword, value, types, context)) {
-      described.push(inWords(keyword, value));
+      described.push(keywordInWords(keyword, value));
       context.notes.add(flat.place, `${keyword} moved to the description`);
     }
   }
@@ -102,7 +102,7 @@ export function annotate(schema: JsonObject, flat: FlatSchema, context: SchemaCo
     const value = flat.keywords.get(keyword);
     if (value === undefined) continue;
     if (annotations) schema[keyword] = value;
-    else if (value !== null) after.push(inWords(keyword, value));
+    else if (value !== null) after.push(keywordInWords(keyword, value));
   }
   if (annotations && text("title") !== "") schema.title = text("title");
   const before = text("description") || (annotations ? "" : text("title"));

@@ -36,7 +36,7 @@ export interface SchemaConversion extends SchemaReading {
 const MAX_STEPS = 50_000;
 /** Text costs by its length, each time that a reference leads to it. */
 export const CHARACTERS_PER_STEP = 32;
-export const MAX_DEPTH = 40;
+export const DEEPEST_SCHEMA = 40;
 const MAX_NOTES = 100;
 
 export class ConversionBudget {

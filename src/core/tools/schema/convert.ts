@@ -4,7 +4,13 @@
 import { isJsonObject, isOfType, type JsonObject, jsonType } from "../../types/json.ts";
 import { oneLine, plural, truncate } from "../../../util/text.ts";
 import { annotate, applyConstraints, impliedTypes } from "./constraints.ts";
-import { below, inside, MAX_DEPTH, type SchemaConversion, type SchemaPlace } from "./conversion.ts";
+import {
+  below,
+  inside,
+  DEEPEST_SCHEMA,
+  type SchemaConversion,
+  type SchemaPlace,
+} from "./conversion.ts";
 import {
   type Converted,
   cutOff,
@@ -16,7 +22,7 @@ import {
   SAME,
   toProviderSchema,
 } from "./converted.ts";
-import { addToDescription, inWords } from "./description.ts";
+import { addToDescription, keywordInWords } from "./description.ts";
 import { type FlatSchema, flatten, resolveReference, toSchema } from "./flat-schema.ts";
 import { isValid } from "./keywords.ts";
 import type { Rules } from "./provider-rules.ts";
@@ -24,7 +30,7 @@ import type { Rules } from "./provider-rules.ts";
 const TOO_LARGE = "the schema is too large";
 
 export function convert(schema: unknown, place: SchemaPlace, context: SchemaConversion): Converted {
-  if (place.depth > MAX_DEPTH) return cutOff(place, context, "nested too deep");
+  if (place.depth > DEEPEST_SCHEMA) return cutOff(place, context, "nested too deep");
   if (!context.budget.spend()) return cutOff(place, context, TOO_LARGE);
   const flat = flatten(schema, place, context);
   // The schema was not read to its end, so a conversion would leave out some of it without saying so.
@@ -197,7 +203,7 @@ function convertEnumeration(
   const schema: JsonObject = { type: asTheyAre ? type : "string" };
   if (fitsLimits(listed, context)) schema.enum = listed;
   else {
-    addToDescription(schema, "", [inWords("enum", listed)]);
+    addToDescription(schema, "", [keywordInWords("enum", listed)]);
     const note = `an enum of ${listed.length} values is more than the provider accepts`;
     context.notes.add(place, note);
   }

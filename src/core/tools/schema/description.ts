@@ -25,7 +25,7 @@ const WORDS: Readonly<Record<string, string>> = {
   dependentRequired: "Needed together",
 };
 
-export function inWords(keyword: string, value: unknown): string {
+export function keywordInWords(keyword: string, value: unknown): string {
   if (keyword === "uniqueItems") return "No item twice.";
   const shown = typeof value === "string" ? value : JSON.stringify(value);
   return `${WORDS[keyword] ?? keyword}: ${oneLine(shown, 200)}.`;

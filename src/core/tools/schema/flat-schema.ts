@@ -3,7 +3,7 @@
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { followPointer } from "../../../util/json-pointer.ts";
 import { CHARACTERS_PER_STEP, type SchemaReading, type SchemaPlace } from "./conversion.ts";
-import { inWords } from "./description.ts";
+import { keywordInWords } from "./description.ts";
 import { DESCRIBED, IGNORED, isKnown, isValid } from "./keywords.ts";
 
 export interface FlatSchema {
@@ -111,7 +111,7 @@ function mergeSchema(flat: FlatSchema, source: KeywordSource): void {
     if (value === undefined) continue;
     if (!context.budget.spend(cost(keyword, value))) return;
     if (DESCRIBED.has(keyword)) {
-      flat.described.push(inWords(keyword, value));
+      flat.described.push(keywordInWords(keyword, value));
       if (keyword === "patternProperties") flat.keywords.set(keyword, value);
       context.notes.add(place, `${keyword} moved to the description`);
     } else if (!isKnown(keyword)) {
@@ -261,7 +261,7 @@ function mergeConstraint(
   else if (stricter !== undefined) {
     flat.keywords.set(keyword, stricter(before as number, value as number));
   } else if (!ANNOTATIONS.has(keyword) && before !== value) {
-    flat.described.push(inWords(keyword, value));
+    flat.described.push(keywordInWords(keyword, value));
     source.context.notes.add(flat.place, `a second ${keyword} moved to the description`);
   }
 }

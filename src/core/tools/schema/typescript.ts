@@ -10,7 +10,7 @@ import {
   CHARACTERS_PER_STEP,
   ConversionBudget,
   ConversionNotes,
-  MAX_DEPTH,
+  DEEPEST_SCHEMA,
   type SchemaPlace,
   type SchemaReading,
 } from "./conversion.ts";
@@ -120,7 +120,7 @@ class TypeWriter {
    */
   #convert(schema: unknown, place: SchemaPlace, indent: number, isInside: boolean): string {
     const { budget } = this.#reading;
-    if (place.depth > MAX_DEPTH || !budget.spend()) return UNKNOWN;
+    if (place.depth > DEEPEST_SCHEMA || !budget.spend()) return UNKNOWN;
     const reference = isInside ? onlyReference(schema) : undefined;
     const named = reference === undefined ? undefined : this.#named(reference);
     if (named !== undefined) return orNull(named, schema);

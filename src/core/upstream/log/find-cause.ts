@@ -9,7 +9,7 @@ import {
   type CauseName,
   INSTALL_QUESTION,
   setVariables,
-  variablesIn,
+  variablesNamed,
   WRONG_ARGS,
 } from "./known-causes.ts";
 
@@ -183,7 +183,9 @@ function unknownIn(lines: readonly string[]): Reason | undefined {
     const names = setVariables(near);
     if (sign === USAGE) return { line: quote(text), remedy: WRONG_ARGS };
     const remedy =
-      names === undefined ? {} : { remedy: names, isRemedyQuoted: true, lacks: variablesIn(near) };
+      names === undefined
+        ? {}
+        : { remedy: names, isRemedyQuoted: true, lacks: variablesNamed(near) };
     return { line: quote(text), ...remedy };
   }
   return undefined;

@@ -208,7 +208,7 @@ export const CAUSES: readonly KnownCause[] = [
     pattern:
       /\b(?:required|missing|not set|unset|not provided|not found|not defined|undefined|not configured|must be|must set|must provide|please (?:set|provide|specify|add|configure)|need(?:s|ed)?|empty|environment variable|env var|export|KeyError)\b/i,
     remedy: (_, [line = ""]) => setVariables(line, NAMES_VARIABLES.test(line)),
-    lacks: (line) => variablesIn(line, NAMES_VARIABLES.test(line)),
+    lacks: (line) => variablesNamed(line, NAMES_VARIABLES.test(line)),
   },
   {
     name: "path-missing",
@@ -247,7 +247,7 @@ export const CAUSES: readonly KnownCause[] = [
       /\bno (?:[\w-]{1,40} ){0,4}(?:key|token|credentials?)\b.{0,20}\b(?:configured|provided|set|found|given|specified)\b/i,
     // A variable in the lines below says more.
     remedy: (_, next) =>
-      variablesIn(next.join(" ")).length > 0
+      variablesNamed(next.join(" ")).length > 0
         ? undefined
         : "give it the credential that it lacks: its documentation says in which variable or argument",
     isFixed: true,
@@ -292,7 +292,7 @@ function missingModule(name: string, importer: string | undefined): string {
 const NO_VARIABLE = /^(?:ERR|E|UV|CERT|UNABLE|DEPTH|SELF|MODULE|NODE_MODULE|HTTP|JSON|GLIBC)_/;
 
 /** The variables that a text names. With `isShort`, a single word such as TOKEN counts as one. */
-export function variablesIn(text: string, isShort = false): string[] {
+export function variablesNamed(text: string, isShort = false): string[] {
   const long = text.match(/\b[A-Z][A-Z0-9]{0,60}(?:_[A-Z0-9]{1,60}){1,12}\b/g) ?? [];
   const short = isShort && long.length === 0 ? (text.match(/\b[A-Z][A-Z0-9]{3,60}\b/g) ?? []) : [];
   const found = [...long, ...short].filter((name) => !NO_VARIABLE.test(name));
@@ -301,7 +301,7 @@ export function variablesIn(text: string, isShort = false): string[] {
 
 /** Undefined if the text names no variable. */
 export function setVariables(text: string, isShort = false): string | undefined {
-  const names = variablesIn(text, isShort);
+  const names = variablesNamed(text, isShort);
   if (names.length === 0) return undefined;
   // Between the names: elsewhere the word is about something else, such as an option.
   const [first = "", last = first] = [names[0], names.at(-1)];
