@@ -2,7 +2,6 @@
 
 import { urlProblem } from "../core/config/schema/values.ts";
 import { parseText } from "../core/config/text/document.ts";
-import { PlugboardError } from "../core/types/errors.ts";
 import { isJsonObject, type JsonObject } from "../core/types/json.ts";
 import type { ServerConfig } from "../core/types/server-config.ts";
 import { oneLine, shellQuoted } from "../util/text.ts";
@@ -12,6 +11,7 @@ import {
   type TypedServer,
   type UrlExceptions,
 } from "./typed-server.ts";
+import { wrong } from "./wrong.ts";
 
 /** A server as `plugboard add` takes it. */
 interface Typed extends UrlExceptions {
@@ -234,8 +234,4 @@ function unwrapped(value: JsonObject): JsonObject | undefined {
   if (others.length > 0 || (key !== "mcpServers" && key !== "servers")) return value;
   const [server, ...further] = isJsonObject(servers) ? Object.values(servers) : [];
   return isJsonObject(server) && further.length === 0 ? server : undefined;
-}
-
-function wrong(message: string, hint?: string): PlugboardError {
-  return new PlugboardError("INVALID_ARGUMENTS", message, { hint });
 }

@@ -15,6 +15,7 @@ import type { Paint } from "../terminal/terminal.ts";
 import type { ConnectedApplication, Entry } from "../../install/applications/applications.ts";
 import {
   applied,
+  type Edited,
   type Splice,
   undone,
   withEntries,
@@ -57,18 +58,13 @@ export interface Change {
     | {
         kind: "text";
         text: string;
-        steps: readonly Step[];
+        steps: readonly Edited[];
         /** Credentials of the application's own servers that come or go. They are not shown. */
         secrets: readonly string[];
         record: ConnectRecord | undefined;
       }
     /** The file was made for this, and goes with the directories that were made for it. */
     | { kind: "removal"; directories: readonly string[] };
-}
-
-interface Step {
-  text: string;
-  splices: readonly Splice[];
 }
 
 /** The file may get credentials of other servers later. */
@@ -146,7 +142,7 @@ function stepsOf(
   base: string,
   earlier: readonly Splice[],
   splices: readonly Splice[],
-): Step[] {
+): Edited[] {
   const differs = splices.findIndex((splice, at) => !isDeepStrictEqual(splice, earlier[at]));
   const same = differs === -1 ? Math.min(splices.length, earlier.length) : differs;
   return [

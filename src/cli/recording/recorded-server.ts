@@ -10,6 +10,7 @@ import { oneLine } from "../../util/text.ts";
 import { escapedJson } from "../../util/visible.ts";
 import { isDeeperThan } from "../../util/json-depth.ts";
 import { DEEPEST, type Recording, type RecordedMessage } from "./recording-file.ts";
+import { META } from "../../serve/endpoint/protocol.ts";
 
 type Id = string | number;
 
@@ -28,8 +29,6 @@ interface Exchange {
   progressToken: unknown;
 }
 
-const MODERN_KEY = "io.modelcontextprotocol/protocolVersion";
-const SUBSCRIPTION_KEY = "io.modelcontextprotocol/subscriptionId";
 const LEGACY_VERSION = "2025-11-25";
 const CODES = { parse: -32700, invalid: -32600, unknownMethod: -32601, unknown: -32602 } as const;
 /** What a server does for any client, and what a board may ask in another way than it did in the recording. */
@@ -205,7 +204,7 @@ export class RecordedServer {
       return undefined;
     }
     const isModern = this.#exchanges.some(({ params: { _meta } }) => {
-      return isJsonObject(_meta) && MODERN_KEY in _meta;
+      return isJsonObject(_meta) && META.protocolVersion in _meta;
     });
     if (isModern !== (method === "server/discover")) return undefined;
     const areas = new Set(this.#exchanges.map((each) => each.method.split("/")[0] ?? ""));
@@ -317,7 +316,7 @@ class OpenExchanges {
       return this.#latest(this.#byToken.get(about["progressToken"]) ?? []);
     }
     const subscription = isJsonObject(about["_meta"])
-      ? about["_meta"][SUBSCRIPTION_KEY]
+      ? about["_meta"][META.subscriptionId]
       : undefined;
     const isNamed = typeof subscription === "string" || typeof subscription === "number";
     return isNamed ? this.get(subscription) : (this.#latest(this.#all) ?? last);
@@ -355,8 +354,8 @@ function cancelledIn({ params }: JsonObject): Id | undefined {
 function withSubscriptionId(message: JsonObject, id: Id): JsonObject {
   const params = isJsonObject(message["params"]) ? message["params"] : undefined;
   const meta = isJsonObject(params?.["_meta"]) ? params["_meta"] : undefined;
-  if (meta === undefined || !(SUBSCRIPTION_KEY in meta)) return message;
-  return { ...message, params: { ...params, _meta: { ...meta, [SUBSCRIPTION_KEY]: id } } };
+  if (meta === undefined || !(META.subscriptionId in meta)) return message;
+  return { ...message, params: { ...params, _meta: { ...meta, [META.subscriptionId]: id } } };
 }
 
 function isAnswered({ answer }: Exchange): boolean {
@@ -404,7 +403,7 @@ function fits(parts: readonly string[], text: string): boolean {
 }
 
 function versionOf({ _meta }: JsonObject): unknown {
-  return (isJsonObject(_meta) && _meta[MODERN_KEY]) || "2026-07-28";
+  return (isJsonObject(_meta) && _meta[META.protocolVersion]) || "2026-07-28";
 }
 
 /** One of the same method; of the same tool, prompt or resource if there is one. */

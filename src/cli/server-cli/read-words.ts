@@ -8,6 +8,7 @@ import { closest } from "../../util/closest.ts";
 import { oneLine, shellWord } from "../../util/text.ts";
 import { readTimeout } from "../call/command.ts";
 import { type EmbeddedServer, type EmbeddedTool, wordsFor } from "./embedded.ts";
+import { wrong } from "../wrong.ts";
 
 interface ServerCliOptions {
   json: boolean;
@@ -267,8 +268,4 @@ function isBoolean(word: string | undefined): boolean {
 function splitOption(word: string): [name: string, value: string | undefined] {
   const at = word.indexOf("=");
   return at === -1 ? [word, undefined] : [word.slice(0, at), word.slice(at + 1)];
-}
-
-function wrong(message: string, hint?: string): PlugboardError {
-  return new PlugboardError("INVALID_ARGUMENTS", message, { hint });
 }

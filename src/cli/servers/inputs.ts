@@ -14,6 +14,7 @@ import type { CliContext } from "../context.ts";
 import { fieldLines, readField } from "../questions/form-field.ts";
 import { askHidden, askLine, askYesNo, canAsk } from "../terminal/input.ts";
 import type { TypedSecrets } from "./typed-secrets.ts";
+import { wrong } from "../wrong.ts";
 
 export interface GivenValues {
   /** `KEY=value`, as it was typed. */
@@ -353,8 +354,4 @@ function pathNotes(path: string, { format }: OfferInput): string[] {
   if (!existsSync(path)) return [`warning: ${visible(path)} does not exist`];
   const isWrong = format === "directory" && !statSync(path).isDirectory();
   return isWrong ? [`warning: ${visible(path)} is not a directory`] : [];
-}
-
-function wrong(message: string, hint?: string): PlugboardError {
-  return new PlugboardError("INVALID_ARGUMENTS", message, { hint });
 }

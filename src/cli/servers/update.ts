@@ -31,6 +31,7 @@ import { type InstalledServer, installedServers } from "./outdated.ts";
 import { changeServerFile, findServer, untrustedLines } from "./server-file.ts";
 import { doesNotAnswer, type Trial, trialLines, tryServer } from "./trial.ts";
 import { TypedSecrets } from "./typed-secrets.ts";
+import { wrong } from "../wrong.ts";
 
 interface Wanted extends InstalledServer {
   /** Absent: the newest. */
@@ -410,8 +411,4 @@ function toJson(done: Updated): object {
       error: { code: done.error.code, message: done.error.message },
     }),
   };
-}
-
-function wrong(message: string, hint: string): PlugboardError {
-  return new PlugboardError("INVALID_ARGUMENTS", message, { hint });
 }

@@ -2,13 +2,12 @@
 
 import { spawn } from "node:child_process";
 import { pathToFileURL } from "node:url";
-
-type Env = Readonly<Record<string, string | undefined>>;
+import type { Environment } from "../../util/environment.ts";
 
 /** The program and its arguments; undefined where no browser is available. */
 export function browserCommand(
   url: string,
-  env: Env,
+  env: Environment,
   platform: NodeJS.Platform = process.platform,
 ): [string, ...string[]] | undefined {
   const { protocol } = new URL(url);
@@ -18,7 +17,7 @@ export function browserCommand(
 
 function commandFor(
   url: string,
-  env: Env,
+  env: Environment,
   platform: NodeJS.Platform,
 ): [string, ...string[]] | undefined {
   if (env["BROWSER"]) return [env["BROWSER"], url];
@@ -29,16 +28,16 @@ function commandFor(
 }
 
 /** Resolves to whether the program started, without waiting for it to end. */
-export function openBrowser(url: string, env: Env): Promise<boolean> {
+export function openBrowser(url: string, env: Environment): Promise<boolean> {
   return start(browserCommand(url, env), env);
 }
 
 /** Opens a file that we have written ourselves. */
-export function openFileInBrowser(path: string, env: Env): Promise<boolean> {
+export function openFileInBrowser(path: string, env: Environment): Promise<boolean> {
   return start(commandFor(pathToFileURL(path).href, env, process.platform), env);
 }
 
-function start(command: [string, ...string[]] | undefined, env: Env): Promise<boolean> {
+function start(command: [string, ...string[]] | undefined, env: Environment): Promise<boolean> {
   if (command === undefined) return Promise.resolve(false);
   const [program, ...args] = command;
   return new Promise((resolve) => {

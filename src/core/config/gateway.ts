@@ -6,12 +6,12 @@ import { dirname, resolve } from "node:path";
 import { DEFAULT_AGENT } from "../types/agent-config.ts";
 import {
   DEFAULT_PORT,
-  type EngineTls,
   type GatewaySettings,
   type PageSettings,
   type QuotaSettings,
   type SharedSettings,
 } from "../types/gateway-settings.ts";
+import type { TlsFiles } from "../types/server-config.ts";
 import { readConfigFile } from "./config-file.ts";
 import { expandHome } from "../../util/home-path.ts";
 import { throwIfAny } from "./issue.ts";
@@ -138,9 +138,9 @@ function sharedSettings(
 }
 
 /** Nobody but this machine sees what is sent to it. */
-function withTls<Engine extends { url: string; tls?: EngineTls | false; sentinels?: string[] }>(
+function withTls<Engine extends { url: string; tls?: TlsFiles | false; sentinels?: string[] }>(
   engine: Engine,
-): Engine & { tls?: EngineTls } {
+): Engine & { tls?: TlsFiles } {
   const { tls, ...rest } = engine;
   const { protocol, hostname, searchParams } = new URL(engine.url);
   const isSocket = searchParams.get("host")?.startsWith("/") ?? false;
@@ -150,11 +150,11 @@ function withTls<Engine extends { url: string; tls?: EngineTls | false; sentinel
   const isHere = isSocket || hosts.every(isLocal);
   const isWanted =
     tls !== false && (tls !== undefined || !isHere || /^(?:rediss|valkeys):/.test(protocol));
-  return { ...rest, ...(isWanted && { tls: tls ?? {} }) } as Engine & { tls?: EngineTls };
+  return { ...rest, ...(isWanted && { tls: tls ?? {} }) } as Engine & { tls?: TlsFiles };
 }
 
 function withPaths(shared: SharedBlock, toPath: (given: string) => string): SharedBlock {
-  const inEngine = <Engine extends { tls?: EngineTls | false }>(engine: Engine): Engine =>
+  const inEngine = <Engine extends { tls?: TlsFiles | false }>(engine: Engine): Engine =>
     engine.tls
       ? {
           ...engine,

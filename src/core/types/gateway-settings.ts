@@ -1,6 +1,7 @@
 // The settings of the gateway, checked and with every default filled in.
 
 import type { CallQuota } from "./caller.ts";
+import type { TlsFiles } from "./server-config.ts";
 
 /**
  * PLUG on the keys of a phone. Nobody has registered it, no development tool uses it by default, and no system hands
@@ -67,7 +68,7 @@ export interface PostgresSettings {
   /** May be a reference. */
   password?: string;
   /** Absent: without TLS. */
-  tls?: EngineTls;
+  tls?: TlsFiles;
 }
 
 export interface ValkeySettings extends PostgresSettings {
@@ -75,14 +76,6 @@ export interface ValkeySettings extends PostgresSettings {
   sentinels?: readonly string[];
   /** What the sentinels call it. */
   primary?: string;
-}
-
-/** Paths of PEM files. */
-export interface EngineTls {
-  /** Default: the authorities that Node trusts. */
-  ca?: string;
-  cert?: string;
-  key?: string;
 }
 
 export interface JwtSettings {

@@ -15,7 +15,8 @@ export type ServerAuth =
   | { type: "api-key"; key: string; header?: string };
 
 /** Paths of PEM files. */
-interface TlsFiles {
+export interface TlsFiles {
+  /** Default: the authorities that Node trusts. */
   ca?: string;
   cert?: string;
   key?: string;

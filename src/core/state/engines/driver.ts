@@ -2,7 +2,7 @@
 
 import { readFile } from "node:fs/promises";
 import { PlugboardError } from "../../types/errors.ts";
-import type { EngineTls } from "../../types/gateway-settings.ts";
+import type { TlsFiles } from "../../types/server-config.ts";
 import { errorMessage } from "../../../util/error-message.ts";
 import { installHint, loadOptional, type OptionalPackage } from "../../../util/optional-package.ts";
 
@@ -20,7 +20,7 @@ export async function driver(
 }
 
 /** As Node's TLS takes them. Rejects with CONFIG_INVALID if one cannot be read. */
-export async function readTlsFiles(tls: EngineTls, host: string): Promise<object> {
+export async function readTlsFiles(tls: TlsFiles, host: string): Promise<object> {
   const read = async (file: string | undefined): Promise<string | undefined> => {
     if (file === undefined) return undefined;
     return readFile(file, "utf8").catch((error: unknown) => {
