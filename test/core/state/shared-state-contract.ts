@@ -133,7 +133,7 @@ function testApprovals(openTwo: OpenTwo<"approvals" | "pending">): void {
     expect(await two.approvals.has(APPROVAL)).toBe(false);
     await one.approvals.add(APPROVAL);
     expect(await two.approvals.has(APPROVAL)).toBe(true);
-    for (const other of [{ agent: "x" }, { config: "/d.json" }, { tool: "x" }, { hash: "x" }]) {
+    for (const other of [{ agent: "x" }, { tool: "x" }, { hash: "x" }]) {
       expect(await two.approvals.has({ ...APPROVAL, ...other })).toBe(false);
     }
     await two.approvals.add({ ...APPROVAL, tool: "docs/write", at: 2 });

@@ -25,7 +25,7 @@ export class ApprovalRows implements ApprovalStore {
   async has(approval: ApprovalKey): Promise<boolean> {
     try {
       const rows = await this.#postgres.query("select 1 from plugboard_approvals where key = $1", [
-        storedKey(approval),
+        keyOf(approval),
       ]);
       return rows.length > 0;
     } catch (error) {
@@ -39,7 +39,7 @@ export class ApprovalRows implements ApprovalStore {
     await this.#postgres.query(
       `insert into plugboard_approvals values ($1, $2, $3)
         on conflict (key) do update set approval = excluded.approval, at = excluded.at`,
-      [storedKey(approval), JSON.stringify(approval), approval.at],
+      [keyOf(approval), JSON.stringify({ ...approval, config: undefined }), approval.at],
     );
   }
 
@@ -53,9 +53,14 @@ export class ApprovalRows implements ApprovalStore {
   async forget(approvals: readonly ApprovalKey[]): Promise<void> {
     if (approvals.length === 0) return;
     await this.#postgres.query("delete from plugboard_approvals where key = any($1)", [
-      approvals.map(storedKey),
+      approvals.map(keyOf),
     ]);
   }
+}
+
+/** Where a machine has the file of the configuration does not count: all of them run with the same. */
+function keyOf(approval: ApprovalKey): string {
+  return storedKey({ ...approval, config: "" });
 }
 
 export class PendingApprovalRows implements PendingApprovals {

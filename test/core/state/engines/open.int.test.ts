@@ -97,6 +97,17 @@ describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}
     expect(await two.approvals.has(approval)).toBe(true);
   });
 
+  it("an approval counts on every machine, wherever it has the file of the configuration", async () => {
+    const settings = await engines.newSettings();
+    const [one, two] = [await open(settings), await open(settings)];
+    await one.approvals.add({ ...ALWAYS, config: "/home/anna/plugboard.json" });
+    const there = { ...ALWAYS, config: "/home/ben/plugboard.json" };
+    expect(await two.approvals.has(there)).toBe(true);
+    expect(await two.approvals.list()).toEqual([ALWAYS]);
+    await two.approvals.forget([there]);
+    expect(await one.approvals.list()).toEqual([]);
+  });
+
   it("replicas know of each other: how they are reached, what they run with, and when one leaves", async () => {
     const settings = await engines.newSettings();
     const own = { ...settings, replica: { url: "http://10.0.0.1:7777" } };

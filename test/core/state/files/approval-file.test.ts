@@ -31,6 +31,13 @@ describe("an approval", () => {
     expect(await new ApprovalFile(stateDir).has(READ)).toBe(true);
   });
 
+  it("is for one configuration file: another may say something else about the same agent", async () => {
+    const store = new ApprovalFile(temporaryDirectory());
+    await store.add({ ...READ, config: "/c.json" });
+    const asked = ["/c.json", "/d.json"].map((config) => store.has({ ...READ, config }));
+    expect(await Promise.all(asked)).toEqual([true, false]);
+  });
+
   it("makes room for a new one when there are very many", async () => {
     const stateDir = temporaryDirectory();
     const many = Array.from({ length: 10_000 }, (_, n) => ({
