@@ -2,6 +2,7 @@
 // allowed, and forgets them.
 
 import type { StoredApproval } from "../../core/types/approval.ts";
+import { tokenCaller } from "../../core/types/caller.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import type { PendingApproval, SharedState } from "../../core/types/shared-state.ts";
 import { closest } from "../../util/closest.ts";
@@ -32,7 +33,7 @@ export async function runApprovals(
 
 async function runAction(
   action: ApprovalsRequest["action"],
-  { approvals, pending }: Pick<SharedState, "approvals" | "pending">,
+  { approvals, pending, tokens }: Pick<SharedState, "approvals" | "pending" | "tokens">,
   context: CliContext,
 ): Promise<number> {
   const { screen, options } = context;
@@ -42,7 +43,8 @@ async function runAction(
     options.agent === undefined || agent === options.agent;
   const all = (await approvals.list()).filter(isWanted);
   if (action.kind === "list") {
-    listApprovals((await pending.list()).filter(isWanted), all, context);
+    const names = new Map((await tokens.list()).map(({ id, name }) => [tokenCaller(id), name]));
+    listApprovals((await pending.list()).filter(isWanted), all, names, context);
     return EXIT.ok;
   }
   const forgotten = action.kind === "forget-all" ? all : matching(action.pattern, all);
@@ -56,6 +58,8 @@ async function runAction(
 function listApprovals(
   waiting: readonly PendingApproval[],
   all: readonly StoredApproval[],
+  /** Of the callers that are tokens. */
+  names: ReadonlyMap<string, string>,
   { screen, clock, options }: CliContext,
 ): void {
   if (options.json) {
@@ -66,9 +70,18 @@ function listApprovals(
   for (const each of waiting) screen.lines([...waitingLines(each, clock.now(), width), ""]);
   // Most people have only their own.
   const hasCallers = all.some(({ caller }) => caller !== undefined);
-  const columns = COLUMNS.filter(({ title }) => hasCallers || title !== "FOR");
+  const hasFiles = all.some(({ config }) => config !== undefined);
+  const columns = COLUMNS.filter(
+    ({ title }) => (hasCallers || title !== "FOR") && (hasFiles || title !== "CONFIGURATION"),
+  );
   const rows = all.map(({ tool, agent, at, caller = "you", config = "" }) => ({
-    cells: [tool, agent, ...(hasCallers ? [caller] : []), localTime(at), config],
+    cells: [
+      tool,
+      agent,
+      ...(hasCallers ? [names.get(caller) ?? caller] : []),
+      localTime(at),
+      ...(hasFiles ? [config] : []),
+    ],
   }));
   if (rows.length > 0) screen.lines(renderTable(columns, rows, { width, paint }));
   else if (waiting.length === 0)

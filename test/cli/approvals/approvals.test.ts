@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { tokenCaller } from "../../../src/core/types/caller.ts";
 import { GivenApprovals } from "../../../src/core/guard/approval.ts";
 import { ApprovalFile } from "../../../src/core/state/files/approval-file.ts";
 import type { PendingApproval } from "../../../src/core/types/shared-state.ts";
@@ -13,6 +14,7 @@ import { useScratch } from "../harness.ts";
 const scratch = useScratch();
 const clock = new ManualClock();
 
+const READ = { agent: "default", tool: "docs/read", hash: "h1", at: clock.now() };
 const stateDir = () => join(scratch.directory, "home");
 
 async function allow(tool: string, agent = "default", config?: string): Promise<void> {
@@ -64,6 +66,21 @@ describe("plugboard approvals", () => {
         },
       ],
     });
+  });
+
+  it("names the token that it is for, and no file where none counts", async () => {
+    const { stdout: made } = await scratch.run(["tokens", "add", "ci", "--json"]);
+    const caller = tokenCaller(JSON.parse(made).id);
+    await new ApprovalFile(stateDir(), clock).add({ ...READ, caller });
+    await new ApprovalFile(stateDir(), clock).add({ ...READ, caller: "token:gone" });
+    const { stdout } = await scratch.run(["approvals"]);
+    const at = localTime(clock.now());
+    expect(stdout.split("\n").map((line) => line.trimEnd().replace(/ {2,}/g, " | "))).toEqual([
+      "TOOL | AGENT | FOR | ALLOWED",
+      `docs/read | default | ci | ${at}`,
+      `docs/read | default | token:gone | ${at}`,
+      "",
+    ]);
   });
 
   it.each([
