@@ -1,10 +1,13 @@
 // The packages that speak to the engines: they are optional, and loaded when the configuration has the engine.
 
 import { readFile } from "node:fs/promises";
+import { isIP } from "node:net";
 import { PlugboardError } from "../../types/errors.ts";
 import type { TlsFiles } from "../../types/server-config.ts";
+import { errorCode } from "../../../util/error-code.ts";
 import { errorMessage } from "../../../util/error-message.ts";
 import { installHint, loadOptional, type OptionalPackage } from "../../../util/optional-package.ts";
+import { oneLine } from "../../../util/text.ts";
 
 export type ImportOptional = (name: string) => Promise<unknown>;
 
@@ -19,6 +22,22 @@ export async function driver(
   throw new PlugboardError("CONFIG_INVALID", message, { hint: installHint(missing) });
 }
 
+/** The driver's words are too little where a certificate is not trusted, or the engine has none. */
+const NOT_TRUSTED =
+  /^(?:UNABLE_TO_(?:VERIFY_LEAF_SIGNATURE|GET_ISSUER_CERT.*)|SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT)$/;
+const NO_TLS = /does not support SSL/;
+
+/** Why an engine cannot be reached, and what to change if that is its TLS. */
+export function whyAway(error: unknown, engine: "postgres" | "valkey"): string {
+  const why = oneLine(errorMessage(error), 200).replace(/\.$/, "");
+  const setting = `gateway.shared.${engine}.tls`;
+  if (NOT_TRUSTED.test(errorCode(error) ?? ""))
+    return `${why}; if it is from your own authority, name that one's file in ${setting}.ca`;
+  if (NO_TLS.test(why))
+    return `${why}; give it TLS, or set ${setting} to false if nobody else can listen in between`;
+  return why;
+}
+
 /** As Node's TLS takes them. Rejects with CONFIG_INVALID if one cannot be read. */
 export async function readTlsFiles(tls: TlsFiles, host: string): Promise<object> {
   const read = async (file: string | undefined): Promise<string | undefined> => {
@@ -29,5 +48,6 @@ export async function readTlsFiles(tls: TlsFiles, host: string): Promise<object>
     });
   };
   const [ca, cert, key] = await Promise.all([read(tls.ca), read(tls.cert), read(tls.key)]);
-  return { servername: host, ca, cert, key };
+  // The certificate is checked against either; an address must not be sent as a name.
+  return { ...(isIP(host) === 0 ? { servername: host } : { host }), ca, cert, key };
 }

@@ -3,8 +3,7 @@
 
 import type { Delay, Leave, LimitBucket, Limits } from "../../types/shared-state.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
-import { errorMessage } from "../../../util/error-message.ts";
-import { oneLine } from "../../../util/text.ts";
+import { whyAway } from "./driver.ts";
 import { CallsUnderWay } from "./calls-under-way.ts";
 import type { DividedLimits } from "./divided-limits.ts";
 import { KEPT_MS, Stock } from "./stock.ts";
@@ -253,7 +252,7 @@ export class ValkeyLimits implements Limits {
     if (this.#isClosed) return;
     // Each replica has its part of the limits now, and nothing besides.
     this.#stock.clear();
-    const why = oneLine(errorMessage(this.#cause ?? error), 200).replace(/\.$/, "");
+    const why = whyAway(this.#cause ?? error, "valkey");
     const probe = this.#away?.probe ?? this.#options.clock.later(RETRY_MS, () => this.#probe());
     this.#away = { why, probe };
   }

@@ -6,7 +6,7 @@ import type { PostgresSettings } from "../../types/gateway-settings.ts";
 import { hasErrorCode } from "../../../util/error-code.ts";
 import { errorMessage } from "../../../util/error-message.ts";
 import { oneLine } from "../../../util/text.ts";
-import { driver, type ImportOptional, readTlsFiles } from "./driver.ts";
+import { driver, type ImportOptional, readTlsFiles, whyAway } from "./driver.ts";
 
 /** As `pg` gives them; large numbers are asked for as text. */
 export type Row = Readonly<Record<string, string | number | boolean | null | undefined>>;
@@ -212,7 +212,7 @@ export class Postgres {
       if (isRefused(error)) throw this.#refusal(error);
       if (hasErrorCode(error, TOO_LARGE)) throw this.#tooLarge(error);
       if (!isUnreachable(error)) throw error;
-      this.#away = oneLine(errorMessage(error), 200) || "no answer";
+      this.#away = whyAway(error, "postgres") || "no answer";
       throw this.#unreachable(this.#away, error);
     }
   }
