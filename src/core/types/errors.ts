@@ -1,6 +1,7 @@
 // The one error class and its table of codes. Callers branch on `code`, never on the text.
 
 import { closest } from "../../util/closest.ts";
+import { hasErrorCode } from "../../util/error-code.ts";
 import { errorMessage } from "../../util/error-message.ts";
 import { systemProblem } from "../../util/system-problem.ts";
 import { oneLine } from "../../util/text.ts";
@@ -251,6 +252,13 @@ export function ofSession(error: PlugboardError): PlugboardError {
     )
     .replaceAll(FOR_THIS_SERVER, "in mcp.session");
   return copyOf(error, { hint: known });
+}
+
+/** The same error, about a server that a worker runs: nothing listens there as long as that does not. */
+export function ofWorker(error: PlugboardError, server: string): PlugboardError {
+  if (!hasErrorCode(error.cause, "ECONNREFUSED")) return error;
+  const start = `plugboard up --only ${server}`;
+  return copyOf(error, { hint: `on the machine of worker.url, start its worker: ${start}` });
 }
 
 function copyOf(

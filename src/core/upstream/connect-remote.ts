@@ -3,7 +3,7 @@
 
 import type { Authorizer } from "../types/authorization.ts";
 import type { Connection, ProtocolEra, RemoteTransportKind } from "../types/connection.ts";
-import { PlugboardError, toPlugboardError } from "../types/errors.ts";
+import { ofWorker, PlugboardError, toPlugboardError } from "../types/errors.ts";
 import type { RemoteTarget, ResolvedTarget } from "../types/server-definition.ts";
 import { type Clock, pause } from "../../util/clock.ts";
 import { deferred } from "../../util/deferred.ts";
@@ -100,7 +100,10 @@ export function remoteConnector(
       known = first;
       return connection;
     } catch (error) {
-      if (!mayBeOfOtherTransport(error)) throw error;
+      if (!mayBeOfOtherTransport(error)) {
+        const isOfWorker = definition.worker !== undefined && error instanceof PlugboardError;
+        throw isOfWorker ? ofWorker(error, definition.name) : error;
+      }
       const shortest = Math.min(SECOND_TRANSPORT_MS, options.timeout());
       const deadline = Math.max(end, clock.monotonic() + shortest);
       const connection = await connectOver(second, deadline).catch((other: unknown) => {

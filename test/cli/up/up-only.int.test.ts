@@ -100,6 +100,10 @@ it("two gateways use the one process of a worker, which asks nobody itself", asy
 
   // A new worker, as after a crash of its machine.
   expect((await worker.stop()).code).toBe(0);
+  const { stdout: without } = await scratch.run(["doctor", "docs"], on("four"));
+  expect(without).toMatch(
+    /refused the connection.*\n.*on the machine of worker\.url, start its worker:?\s+plugboard up --only docs/,
+  );
   const next = await start("three", "--only", "docs", "--port", String(port));
   const other = await called(next.url, TOKEN, "pid");
   expect(other).not.toBe(pid);
