@@ -29,6 +29,7 @@ export function kustomizeFiles(plan: DeploymentPlan, image: string): DeploymentF
     text: withHead(
       `runs ${worker.server} once, for all gateways`,
       workerDeployment(worker, plan, image),
+      workerVolume(worker),
       service(nameOf(worker), worker.port, labels("worker", worker)),
       workerPolicy(worker),
     ),
@@ -107,7 +108,15 @@ function gatewayDeployment(plan: DeploymentPlan, image: string): Manifest {
       strategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
       template: {
         metadata: { labels: labels("gateway") },
-        spec: podSpec({ args: ["up"], port, variables, image, isTls: plan.isTls }),
+        spec: podSpec({
+          args: ["up"],
+          port,
+          variables,
+          image,
+          isTls: plan.isTls,
+          // The audit waits here while PostgreSQL is away. It outlives the container, not the pod.
+          home: { emptyDir: { sizeLimit: "2Gi" } },
+        }),
       },
     },
   };
@@ -129,9 +138,26 @@ function workerDeployment(worker: WorkerPlan, plan: DeploymentPlan, image: strin
       selector: { matchLabels: labels("worker", worker) },
       template: {
         metadata: { labels: labels("worker", worker) },
-        spec: podSpec({ args, port, variables, image, isTls: plan.isTls && !worker.isPlain }),
+        spec: podSpec({
+          args,
+          port,
+          variables,
+          image,
+          isTls: plan.isTls && !worker.isPlain,
+          home: { persistentVolumeClaim: { claimName: name } },
+        }),
       },
     },
+  };
+}
+
+/** What its program keeps outlives the pod. */
+function workerVolume(worker: WorkerPlan): Manifest {
+  return {
+    apiVersion: "v1",
+    kind: "PersistentVolumeClaim",
+    metadata: { name: nameOf(worker), labels: labels("worker", worker) },
+    spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "2Gi" } } },
   };
 }
 
@@ -141,9 +167,11 @@ interface PodOptions {
   variables: readonly string[];
   image: string;
   isTls: boolean;
+  /** The volume of Plugboard's home, which is the home of its programs too. */
+  home: Manifest;
 }
 
-function podSpec({ args, port, variables, image, isTls }: PodOptions): Manifest {
+function podSpec({ args, port, variables, image, isTls, home }: PodOptions): Manifest {
   const probe = (path: string, more: Manifest): Manifest => ({
     httpGet: { path, port: "http", ...(isTls && { scheme: "HTTPS" }) },
     ...more,
@@ -216,8 +244,7 @@ function podSpec({ args, port, variables, image, isTls }: PodOptions): Manifest 
     ],
     volumes: [
       { name: "config", configMap: { name: NAME } },
-      // The audit waits here while PostgreSQL is away. It outlives the container, not the pod.
-      { name: "home", emptyDir: { sizeLimit: "2Gi" } },
+      { name: "home", ...home },
       { name: "tmp", emptyDir: { sizeLimit: "1Gi" } },
     ],
   };

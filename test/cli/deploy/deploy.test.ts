@@ -7,6 +7,7 @@ import { Deployment } from "kubernetes-models/apps/v1/Deployment";
 import { HorizontalPodAutoscaler } from "kubernetes-models/autoscaling/v2/HorizontalPodAutoscaler";
 import { NetworkPolicy } from "kubernetes-models/networking.k8s.io/v1/NetworkPolicy";
 import { PodDisruptionBudget } from "kubernetes-models/policy/v1/PodDisruptionBudget";
+import { PersistentVolumeClaim } from "kubernetes-models/v1/PersistentVolumeClaim";
 import { Service } from "kubernetes-models/v1/Service";
 import { describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
@@ -21,6 +22,7 @@ const MODELS = {
   PodDisruptionBudget,
   HorizontalPodAutoscaler,
   NetworkPolicy,
+  PersistentVolumeClaim,
 } as const;
 
 const SHARED = {
@@ -115,7 +117,7 @@ it("makes what Kubernetes takes, by its own schemas", async () => {
       kinds.push(value.kind);
     }
   }
-  const ofWorker = ["Deployment", "Service", "NetworkPolicy"];
+  const ofWorker = ["Deployment", "PersistentVolumeClaim", "Service", "NetworkPolicy"];
   expect(kinds).toEqual([
     "Deployment",
     "Service",
