@@ -82,13 +82,16 @@ function container({ name, args, image, variables }: ContainerOptions): YamlValu
     tmpfs: ["/tmp"],
     cap_drop: ["ALL"],
     security_opt: ["no-new-privileges:true"],
-    init: true,
   };
 }
 
 /** `gateways` are their hosts, which all listen at `port`. deploy/haproxy.cfg in the package is the same, with its reasons. */
 function haproxyConfig(gateways: readonly string[], port: number, bind: number): string {
   return `# Written by \`plugboard deploy compose\`. A POST may have run when its connection breaks, so none is ever sent twice.
+# Without maxconn, HAProxy reserves memory for as many connections as a container may open files: a thousand million.
+global
+    maxconn 4000
+
 defaults
     mode http
     log stdout format raw local0 info
