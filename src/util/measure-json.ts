@@ -2,6 +2,8 @@
 // parser a hundred times as long as one text of the same size. Texts inside are skipped, so that a large upload costs
 // next to nothing. Whoever parses what a stranger has sent asks here first.
 
+import { REFUSED_DEPTH } from "./json-depth.ts";
+
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
@@ -17,6 +19,27 @@ export interface JsonMeasure {
   /** Roughly: an empty list or object counts as two. */
   values: number;
   depth: number;
+}
+
+/**
+ * What somebody who has a line to this process may send at once: more values would hold up everybody else, and deeper ones
+ * overflow the stack of who writes them. Around the arguments of a call are the message and its parameters.
+ */
+export const MOST_IN_LINE: Readonly<JsonMeasure> = { values: 250_000, depth: REFUSED_DEPTH + 4 };
+/** A line of this size costs little, whatever is in it. */
+const SMALL = 4096;
+
+/** Why a line is not parsed. Undefined for one that may be. */
+export function excessIn(
+  line: Buffer | string,
+  most: Readonly<JsonMeasure> = MOST_IN_LINE,
+): string | undefined {
+  if (line.length <= Math.min(SMALL, most.values)) return undefined;
+  const { values, depth } = measureJson(line, most);
+  if (values > most.values) {
+    return `has more than ${most.values} values; send fewer at once, or all of them as one text`;
+  }
+  return depth > most.depth ? `is nested more than ${REFUSED_DEPTH} levels deep` : undefined;
 }
 
 /** Stops at the first value beyond `most`, and then says that many. What it says about a text that is not JSON means nothing. */

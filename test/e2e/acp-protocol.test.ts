@@ -203,9 +203,10 @@ describe("a request that is wrong", () => {
     expect(agent.stdout).toContain('"code":-32700');
 
     const huge = agent.prompt(sessionId, "x".repeat(100 * 2 ** 20));
-    await expect(huge).rejects.toMatchObject({ code: -32600, data: { maxBytes: 32 * 2 ** 20 } });
+    const tooLarge = "the message is larger than 32 MiB";
+    await expect(huge).rejects.toMatchObject({ code: -32600, message: tooLarge });
     expect(await agent.ask(sessionId, "/mcp")).toBe("There are no servers.");
-    await agent.until(() => agent.stderr.includes("too large"));
+    await agent.until(() => agent.stderr.includes(tooLarge));
     expect(await agent.leave()).toBe(0);
   });
 });

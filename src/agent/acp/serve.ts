@@ -11,6 +11,7 @@ import {
   RequestError,
 } from "@agentclientprotocol/sdk";
 import { PlugboardError, withHint } from "../../core/types/errors.ts";
+import { objectIn } from "../../core/types/json.ts";
 import { type Logger, silentLogger } from "../../core/types/logger.ts";
 import { type Clock, systemClock } from "../../util/clock.ts";
 import { packageVersion } from "../../util/version.ts";
@@ -40,7 +41,7 @@ import {
   parseResume,
   parseSession,
 } from "./wire/params.ts";
-import { boundLines, TOO_LARGE, tooLarge } from "./wire/stdio.ts";
+import { boundLines, REFUSED } from "./wire/stdio.ts";
 
 export interface AcpOptions {
   input: ReadableStream<Uint8Array>;
@@ -87,7 +88,7 @@ export async function serveAcp(options: AcpOptions): Promise<void> {
   const app = describeAgent(sessions, client, { signIn: options.signIn, mcpOverAcp });
   const lines = boundLines({
     maxBytes: DEFAULT_MAX_MESSAGE_BYTES,
-    onDropped: () => logger.warn("dropped a message from the client: it was too large"),
+    onDropped: (reason) => logger.warn(`dropped a message from the client: ${reason}`),
   });
   const input = options.input.pipeThrough(lines);
   const { readable, writable } = ndJsonStream(options.output, input);
@@ -163,10 +164,10 @@ function describeAgent(
       stopReason: await sessions.get(params.sessionId).prompt(params.prompt, signal),
     }))
     .onRequest(
-      TOO_LARGE,
-      (params) => params,
-      () => {
-        throw tooLarge(DEFAULT_MAX_MESSAGE_BYTES);
+      REFUSED,
+      (params) => objectIn(params),
+      ({ params: { code, message } }) => {
+        throw new RequestError(Number(code), String(message));
       },
     )
     .onNotification(session.cancel, parseSession, ({ params }) =>

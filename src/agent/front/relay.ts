@@ -9,7 +9,7 @@ import type { Logger } from "../../core/types/logger.ts";
 import type { Clock } from "../../util/clock.ts";
 import { oneLine } from "../../util/text.ts";
 import { MCP_MESSAGE, McpMessages } from "../acp/wire/mcp-messages.ts";
-import { readHead, tooLarge } from "../acp/wire/stdio.ts";
+import { bounded, type RefusedLine } from "../acp/wire/stdio.ts";
 import type { AgentEnd, AgentProcess } from "./agent-process.ts";
 import { Backlog } from "./backlog.ts";
 import { CHECK_COMMAND, endedAnswer, FrontAgent, stopped } from "./front-agent.ts";
@@ -187,8 +187,9 @@ export class Relay {
   }
 
   #takeFromClient(line: Line): void {
-    if (line.kind === "too-long") return this.#refuseClient(line.head);
-    const { bytes } = line;
+    const taken = bounded(line, DEFAULT_MAX_MESSAGE_BYTES);
+    if (taken.kind === "refused") return this.#refuseClient(taken);
+    const { bytes } = taken;
     const message = readMessage(parseMessage(bytes));
     switch (message.kind) {
       case "answer":
@@ -203,10 +204,9 @@ export class Relay {
     }
   }
 
-  #refuseClient(head: string): void {
-    this.#options.logger.warn("dropped a message from the client: it was too large");
-    const { id, isAnswer, error } = refusal(head);
-    if (!isAnswer) return this.#client.answer(id, { error });
+  #refuseClient({ id, isAnswer, error }: RefusedLine): void {
+    this.#options.logger.warn(`dropped a message from the client: ${error.message}`);
+    if (!isAnswer || id === undefined) return this.#client.answer(id ?? null, { error });
     this.#answerOfClient({ kind: "answer", id, answer: { error } }, encode({ id, error }));
   }
 
@@ -434,8 +434,9 @@ export class Relay {
   }
 
   #fromAgent(agent: FrontAgent, process: AgentProcess, line: Line): Promise<void> | undefined {
-    if (line.kind === "too-long") this.#refuseAgent(agent, process, line.head);
-    else this.#takeFromAgent(agent, process, line.bytes);
+    const taken = bounded(line, DEFAULT_MAX_MESSAGE_BYTES);
+    if (taken.kind === "refused") this.#refuseAgent(agent, process, taken);
+    else this.#takeFromAgent(agent, process, taken.bytes);
     return this.#options.writer.room();
   }
 
@@ -471,10 +472,13 @@ export class Relay {
       );
   }
 
-  #refuseAgent(agent: FrontAgent, process: AgentProcess, head: string): void {
-    this.#options.logger.warn("dropped a message from the agent: it was too large");
-    const { id, isAnswer, error } = refusal(head);
-    if (id === null) return;
+  #refuseAgent(
+    agent: FrontAgent,
+    process: AgentProcess,
+    { id, isAnswer, error }: RefusedLine,
+  ): void {
+    this.#options.logger.warn(`dropped a message from the agent: ${error.message}`);
+    if (id === undefined) return;
     const short = encode({ id, error });
     const answer: AnswerMessage = { kind: "answer", id, answer: { error } };
     if (isAnswer) this.#answerOfAgent(agent, process, answer, short);
@@ -676,15 +680,4 @@ function isReadOtherwise(message: Message, parsed: unknown, bytes: Buffer): bool
   const objects = [parsed, params, params?.["update"], params?.["toolCall"]].filter(isJsonObject);
   const isMisspelt = (key: string): boolean => (NAMES.get(folded(key)) ?? key) !== key;
   return objects.some((each) => Object.keys(each).some(isMisspelt)) || repeatsKey(bytes, parsed);
-}
-
-/** The error for a message that is too long: only its beginning is there. */
-function refusal(head: string): { id: RpcId; isAnswer: boolean; error: JsonObject } {
-  const { id = null, next } = readHead(head);
-  const { code, message } = tooLarge(DEFAULT_MAX_MESSAGE_BYTES);
-  return {
-    id: id as RpcId,
-    isAnswer: next === "result" || next === "error",
-    error: { code, message },
-  };
 }

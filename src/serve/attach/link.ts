@@ -9,7 +9,7 @@ import { isJsonObject, type JsonObject, tryParseJson } from "../../core/types/js
 import type { Clock, Timer } from "../../util/clock.ts";
 import { type Deferred, deferred } from "../../util/deferred.ts";
 import { LineReader } from "../../util/line-reader.ts";
-import { hasMoreValuesThan } from "../../util/measure-json.ts";
+import { excessIn, type JsonMeasure } from "../../util/measure-json.ts";
 import { type FunctionNumbers, Functions } from "./functions.ts";
 import { errorFromWire, errorToWire } from "./wire.ts";
 
@@ -42,8 +42,8 @@ export interface LinkOptions {
   waitsForReader?: boolean;
   /** With it, this side finds out whether the other one still answers. */
   clock?: Clock;
-  /** How many values a line may have that is read: each takes far longer than a byte. Absent: any number. */
-  maxValues?: number;
+  /** How much a line may have in it that is read: each value takes far longer than a byte. Absent: anything. */
+  most?: Readonly<JsonMeasure>;
   /** The longest line that is read, and the most that may be unsent before one more message. */
   maxBytes?: typeof MAX_BYTES;
 }
@@ -228,8 +228,9 @@ export class Link {
 
   #receive(line: string): void {
     this.#heard += 1;
-    const { maxValues = Infinity } = this.#options;
-    if (hasMoreValuesThan(maxValues, line)) return this.#refuse(line, maxValues);
+    const { most } = this.#options;
+    const excess = most && excessIn(line, most);
+    if (excess !== undefined) return this.#refuse(line, excess);
     const message = tryParseJson(line);
     if (!isJsonObject(message)) return this.#break("it sent a line that is not a JSON object");
     const { id, method } = message;
@@ -248,10 +249,10 @@ export class Link {
   }
 
   /** What is too much to be parsed: a request gets an answer, by the id that is in front of it. */
-  #refuse(line: string, maxValues: number): void {
+  #refuse(line: string, excess: string): void {
     const id = /^\{"id":(\d{1,15}),"method":"/.exec(line)?.[1];
-    if (id === undefined) return this.#break(`it sent a line of more than ${maxValues} values`);
-    this.#write(errorText(Number(id), errorToWire(tooManyValues(maxValues))));
+    if (id === undefined) return this.#break(`it sent a line that ${excess}`);
+    this.#write(errorText(Number(id), errorToWire(invalidRequest(`the request ${excess}`))));
   }
 
   #hear(method: string, args: unknown[]): void {
@@ -380,11 +381,6 @@ function unsupported(method: string): PlugboardError {
   const message = `there is no '${method.slice(0, 100)}' on this channel`;
   const hint = "the gateway and this command may be of different versions";
   return new PlugboardError("UNSUPPORTED", message, { hint, hasNotRun: true });
-}
-
-function tooManyValues(most: number): PlugboardError {
-  const message = `the request has more than ${most} values; send fewer at once, or all of them as one text`;
-  return invalidRequest(message);
 }
 
 function unavailable(message: string, hasNotRun: boolean): PlugboardError {

@@ -3,9 +3,11 @@
 import type { Readable } from "node:stream";
 import { type Caller, LOCAL_CALLER } from "../../core/types/caller.ts";
 import { type JsonObject, tryParseJson } from "../../core/types/json.ts";
+import { readEnds } from "../../core/types/rpc-head.ts";
 import { jsonOfAnyDepth } from "../../util/canonical-json.ts";
 import { deferred } from "../../util/deferred.ts";
 import { LineReader } from "../../util/line-reader.ts";
+import { excessIn } from "../../util/measure-json.ts";
 import { byteSize } from "../../util/text.ts";
 import type { Client, ClientProfile } from "./client.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -71,8 +73,16 @@ export async function serveOnStdio({
     return client;
   };
 
+  const dismiss = (line: string, reason: string): void => {
+    const { id, isAnswer } = readEnds(line);
+    const answer = refuse(RPC.invalidRequest, reason);
+    if (!isAnswer) return write(response(id ?? null, answer));
+    if (id !== undefined) clients.get("legacy")?.answered(id, answer);
+  };
   /** Not async: a call must not keep its own line in memory, besides its arguments, until it is answered. */
   const take = (line: string): void => {
+    const excess = excessIn(line);
+    if (excess !== undefined) return dismiss(line, `the message ${excess}`);
     const value = tryParseJson(line);
     if (value === undefined) {
       return write(response(null, refuse(RPC.parseError, "Parse error: the line is not JSON")));

@@ -288,7 +288,12 @@ describe("an editor that misbehaves", () => {
     await editor.call(session, "bad/deep");
     expect(editor.ended(session).at(-1)).toMatchObject({
       status: "failed",
-      rawOutput: { failure: { code: "INVALID_RESULT" } },
+      rawOutput: {
+        failure: {
+          code: "SERVER_ERROR",
+          message: expect.stringContaining("nested more than 1000 levels deep"),
+        },
+      },
     });
   });
 

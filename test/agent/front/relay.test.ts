@@ -320,12 +320,13 @@ describe("a program that is no agent", () => {
   });
 });
 
-describe("a message of more than 32 MiB", () => {
-  const large = "x".repeat(33 * 1024 * 1024);
-
+describe.each([
+  ["of more than 32 MiB", `"${"x".repeat(33 * 1024 * 1024)}"`, "is larger than 32 MiB"],
+  ["of more than 250,000 values", `[${"0,".repeat(300_000)}0]`, "has more than 250000 values"],
+])("a message %s", (_name, large, reason) => {
   it("is refused if the client sends it, and everything goes on", async () => {
     const front = await startFront();
-    front.send(`{"jsonrpc":"2.0","id":3,"method":"session/prompt","params":"${large}"}`);
+    front.send(`{"jsonrpc":"2.0","id":3,"method":"session/prompt","params":${large}}`);
     expect(await front.next()).toMatchObject({ id: 3, error: { code: -32600 } });
     expect(await front.request("session/prompt", prompt("s"))).toHaveProperty("result");
   });
@@ -333,15 +334,15 @@ describe("a message of more than 32 MiB", () => {
   it("is an error for whoever waits for it if the agent sends it", async () => {
     const front = await startFront({
       script: {
-        _big: (_, agent, { id }) => {
-          agent.say(`{"jsonrpc":"2.0","id":${id},"result":"${large}"}`);
-          agent.say(`{"jsonrpc":"2.0","id":"mine","method":"_ask","params":"${large}"}`);
+        _big: (_params, agent, { id }) => {
+          agent.say(`{"jsonrpc":"2.0","id":${id},"result":${large}}`);
+          agent.say(`{"jsonrpc":"2.0","id":"mine","method":"_ask","params":${large}}`);
           return SILENT;
         },
       },
     });
     const { error } = await front.request("_big");
-    expect(error.message).toContain("the message is larger than 32 MiB");
+    expect(error.message).toContain(`the message ${reason}`);
     await settled();
     expect(front.agent().received.at(-1)).toMatchObject({ id: "mine", error: { code: -32600 } });
   });

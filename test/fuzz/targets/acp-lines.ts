@@ -86,7 +86,7 @@ export async function acpLines(): Promise<Target> {
       "session/delete",
       "session/fork",
       "mcp/message",
-      "_plugboard/message_too_large",
+      "_plugboard/message_refused",
       "$/cancel_request",
       "additionalDirectories",
       "embeddedContext",

@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { isDeepStrictEqual } from "node:util";
 import { parseMessage, repeatsKey, withValue } from "../../../src/agent/front/json-bytes.ts";
 import { idKey, readMessage } from "../../../src/agent/front/message.ts";
-import { readHead } from "../../../src/agent/acp/wire/stdio.ts";
 import { isJsonObject, type JsonObject } from "../../../src/core/types/json.ts";
+import { readHead } from "../../../src/core/types/rpc-head.ts";
 import type { Target } from "../target.ts";
 
 const SERVERS = [{ name: "plugboard", command: "/bin/plugboard", args: ["é\n"], env: [] }];
@@ -13,7 +13,7 @@ const SERVERS = [{ name: "plugboard", command: "/bin/plugboard", args: ["é\n"],
 export function frontLines(): Target {
   return {
     about: "messages that the front passes on with one value changed",
-    covers: ["agent/front/json-bytes.ts", "agent/front/message.ts", "agent/acp/wire/stdio.ts"],
+    covers: ["agent/front/json-bytes.ts", "agent/front/message.ts", "core/types/rpc-head.ts"],
     seeds: () => [
       '{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/","mcpServers":[]}}',
       ' { "id" : 1e3 , "params" : { "mcpServers" : [ { "a" : "}" } ] , "cwd" : "\\u002f" } } ',

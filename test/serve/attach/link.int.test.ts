@@ -48,12 +48,12 @@ async function linkAndSocket(options: Partial<LinkOptions> = {}): Promise<[Link,
   return [new Link(near, { peer: "the other side", ...options }), far];
 }
 
-describe("a line of too many values", () => {
-  const maxValues = 1000;
+describe("a line of too many values, or nested too deep", () => {
+  const most = { values: 1000, depth: 8 };
   const many = Array.from({ length: 2000 }, (_, at) => at);
 
   it("gets its answer if it is a request, and the link goes on", async () => {
-    const [near, far] = await links({ maxValues });
+    const [near, far] = await links({ most });
     const heard: unknown[] = [];
     far.handle("count", ([list]) => {
       heard.push(list);
@@ -65,17 +65,22 @@ describe("a line of too many values", () => {
       message:
         "the request has more than 1000 values; send fewer at once, or all of them as one text",
     });
+    const deep = "[".repeat(10) + "x".repeat(2000) + "]".repeat(10);
+    await expect(near.request("count", [[[[[[[[[deep]]]]]]]]])).rejects.toMatchObject({
+      message: "the request is nested more than 1000 levels deep",
+    });
     expect(heard).toEqual([]);
     expect(await near.request("count", [[1, 2]])).toBe(2);
     expect(await near.request("count", [["x,".repeat(2000)]])).toBe(1);
   });
 
   it("ends the link if it is not", async () => {
-    const [near, far] = await links({ maxValues });
+    const [near, far] = await links({ most });
     near.notify("count", many);
     expect(await far.closed).toEqual({
       kind: "broken",
-      reason: "it sent a line of more than 1000 values",
+      reason:
+        "it sent a line that has more than 1000 values; send fewer at once, or all of them as one text",
     });
   });
 });

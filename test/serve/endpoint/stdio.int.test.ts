@@ -173,6 +173,27 @@ describe("a client on pipes", () => {
     await client.end();
   });
 
+  const values = `[${"0,".repeat(300_000)}0]`;
+  const levels = "[".repeat(3000) + "]".repeat(3000);
+  it.each<[string, string, string]>([
+    ["more values than a message may have", values, "has more than 250000 values"],
+    ["more levels", levels, "is nested more than 1000 levels deep"],
+  ])("is refused %s, whether the id comes first or last, and goes on", async (_, x, reason) => {
+    const client = await pipe("echo");
+    const params = `"params":{"name":"mcp__echo__echo","arguments":{"text":"hi","x":${x}}}`;
+    const refused = { code: -32600, message: expect.stringContaining(reason) };
+    client.say(`{"jsonrpc":"2.0","id":7,"method":"tools/call",${params}}`);
+    client.say(`{"method":"tools/call",${params},"jsonrpc":"2.0","id":"a"}`);
+    client.say(`{"jsonrpc":"2.0","method":"tools/call",${params}}`);
+    const call = legacy("tools/call", { name: "mcp__echo__echo", arguments: { text: "hi" } });
+    client.say(call);
+    expect((await client.hear(answering(call))).result.content).toHaveLength(1);
+    expect(client.all.filter(({ error }) => error !== undefined)).toEqual(
+      [7, "a", null].map((id) => ({ jsonrpc: "2.0", id, error: refused })),
+    );
+    await client.end();
+  });
+
   it("cannot use an id twice at a time", async () => {
     const client = await pipe("echo");
     const call = legacy("tools/call", { name: "mcp__echo__sleep", arguments: { ms: 60_000 } });

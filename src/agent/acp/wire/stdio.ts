@@ -1,10 +1,11 @@
-// Stdin and stdout as the protocol's streams. A message that is too large is replaced by a short one: otherwise it would
-// end the connection, and every session with it.
+// Stdin and stdout as the protocol's streams. A message that is too large, or has too much in it, is replaced by a short
+// one: otherwise it would end the connection, and every session with it, or hold them all up.
 
 import type { Writable } from "node:stream";
-import { RequestError } from "@agentclientprotocol/sdk";
-import { tryParseJson } from "../../../core/types/json.ts";
+import { readEnds, readHead, type RpcHead } from "../../../core/types/rpc-head.ts";
 import { type Line, LineCutter } from "../../../util/line-reader.ts";
+import { excessIn } from "../../../util/measure-json.ts";
+import { byteSize } from "../../../util/text.ts";
 
 /** The protocol's output, over the only way to the real stdout. */
 export function outputStream(write: Writable["write"]): WritableStream<Uint8Array> {
@@ -16,14 +17,36 @@ export function outputStream(write: Writable["write"]): WritableStream<Uint8Arra
   });
 }
 
-/** The method of the short request that replaces one that was too large. */
-export const TOO_LARGE = "_plugboard/message_too_large";
+/** The method of the short request that replaces one that was refused; its parameters are the reason. */
+export const REFUSED = "_plugboard/message_refused";
 
+const INVALID_REQUEST = -32600;
 const LINE_END = Buffer.from("\n");
 
-export function tooLarge(maxBytes: number): RequestError {
-  const message = `the message is larger than ${Math.floor(maxBytes / 2 ** 20)} MiB`;
-  return RequestError.invalidRequest({ maxBytes }, message);
+/** A line that is not parsed. */
+export interface RefusedLine extends RpcHead {
+  kind: "refused";
+  /** What is wrong with the message, and what to answer. */
+  error: { code: number; message: string };
+}
+
+export function bounded(
+  line: Line,
+  maxBytes: number,
+): Extract<Line, { kind: "line" }> | RefusedLine {
+  if (line.kind === "too-long") {
+    return refused(readHead(line.head), `is larger than ${byteSize(maxBytes)}`);
+  }
+  const excess = excessIn(line.bytes);
+  return excess === undefined ? line : refused(readEnds(line.bytes), excess);
+}
+
+function refused(head: RpcHead, what: string): RefusedLine {
+  return {
+    kind: "refused",
+    ...head,
+    error: { code: INVALID_REQUEST, message: `the message ${what}` },
+  };
 }
 
 export function boundLines({
@@ -31,56 +54,31 @@ export function boundLines({
   onDropped,
 }: {
   maxBytes: number;
-  onDropped: () => void;
+  onDropped: (reason: string) => void;
 }): TransformStream<Uint8Array, Uint8Array> {
   const cutter = new LineCutter({ maxBytes });
-  const standsFor = ({ head }: Extract<Line, { kind: "too-long" }>): Uint8Array => {
-    onDropped();
-    return Buffer.from(`${JSON.stringify(standIn(head, maxBytes))}\n`);
+  const bytesOf = (line: Line): Buffer => {
+    const taken = bounded(line, maxBytes);
+    if (taken.kind === "line") return taken.bytes;
+    onDropped(taken.error.message);
+    return Buffer.from(JSON.stringify(inPlaceOf(taken)));
   };
   return new TransformStream({
     transform(chunk, controller) {
       const { buffer, byteOffset, byteLength } = chunk;
       for (const line of cutter.push(Buffer.from(buffer, byteOffset, byteLength))) {
-        if (line.kind === "too-long") {
-          controller.enqueue(standsFor(line));
-          continue;
-        }
-        controller.enqueue(line.bytes);
+        controller.enqueue(bytesOf(line));
         controller.enqueue(LINE_END);
       }
     },
     flush(controller) {
-      for (const line of cutter.end())
-        controller.enqueue(line.kind === "line" ? line.bytes : standsFor(line));
+      for (const line of cutter.end()) controller.enqueue(bytesOf(line));
     },
   });
 }
 
-/**
- * Clients put a message's id before `params` or `result`, so the beginning is enough to find it. `null` if it is not
- * there; the SDK answers that as an invalid request.
- */
-function standIn(head: string, maxBytes: number): object | null {
-  const { id, next } = readHead(head);
+/** `null` if the id is not known; the SDK answers that as an invalid request. */
+function inPlaceOf({ id, isAnswer, error }: RefusedLine): object | null {
   if (id === undefined) return null;
-  const isAnswer = next === "result" || next === "error";
-  const { code, message } = tooLarge(maxBytes);
-  return {
-    jsonrpc: "2.0",
-    id,
-    ...(isAnswer ? { error: { code, message } } : { method: TOO_LARGE }),
-  };
-}
-
-/** The message's id, and the first key whose value is not a plain string or number. */
-export function readHead(head: string): { id: unknown; next: string | undefined } {
-  const member = /\s*[{,]\s*"(\w+)"\s*:\s*(?:("[^"\\]*"|-?\d+)\s*(?=,))?/y;
-  let id: unknown;
-  for (let match = member.exec(head); match !== null; match = member.exec(head)) {
-    const [, key, value] = match;
-    if (value === undefined) return { id, next: key };
-    if (key === "id") id = tryParseJson(value);
-  }
-  return { id, next: undefined };
+  return { jsonrpc: "2.0", id, ...(isAnswer ? { error } : { method: REFUSED, params: error }) };
 }

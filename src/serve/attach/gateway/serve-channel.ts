@@ -9,6 +9,7 @@ import type { JsonObject } from "../../../core/types/json.ts";
 import type { Logger } from "../../../core/types/logger.ts";
 import type { Clock } from "../../../util/clock.ts";
 import { errorMessage } from "../../../util/error-message.ts";
+import { MOST_IN_LINE } from "../../../util/measure-json.ts";
 import { oneLine } from "../../../util/text.ts";
 import { type ChannelAddress, type CommandInfo, greet } from "../greeting.ts";
 import { Link } from "../link.ts";
@@ -28,8 +29,6 @@ export interface ServedChannel {
 /** Who has not proved yet that they know the key. Many commands may start in one moment. */
 const STRANGERS = { withinMs: 5000, most: 256, maxBytes: 16 * 1024 };
 const MOST_LINKS = 4000;
-/** In one request of a command: more of them would hold up everybody else. */
-const MOST_VALUES = 250_000;
 /** How long a closing channel waits for a command to read its last answers. */
 const LAST_WORDS_MS = 1000;
 
@@ -46,7 +45,7 @@ export async function serveChannel({
   let isDraining = false;
   const serve = (socket: Socket, info: CommandInfo): void => {
     const peer = `the command '${info.command}' (pid ${info.pid})`;
-    const link = new Link(socket, { peer, waitsForReader: true, maxValues: MOST_VALUES });
+    const link = new Link(socket, { peer, waitsForReader: true, most: MOST_IN_LINE });
     new ServedLink(link, info, host, clock).serve();
     links.add(link);
     void link.closed.then(async (end) => {
