@@ -7,6 +7,7 @@ import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { onTestFinished } from "vitest";
 import type { SharedSettings } from "../../src/core/types/gateway-settings.ts";
 import { freePorts } from "./free-ports.ts";
 
@@ -31,10 +32,21 @@ export interface Engines {
   newSettings(): Promise<SharedSettings>;
   /** What one of these databases answers to its owner. */
   sql(settings: SharedSettings, statement: string): string;
+  /** A connection to one of these databases, for statements that belong together. It ends with the test. */
+  connect(settings: SharedSettings): Promise<Connection>;
   /** What Valkey answers to a command. */
   valkeyCommand(settings: SharedSettings, ...words: string[]): string;
   stop(): Promise<void>;
 }
+
+/** The package has no types. */
+interface Connection {
+  connect(): Promise<void>;
+  query(text: string): Promise<unknown>;
+  end(): Promise<void>;
+}
+
+const DRIVER = "pg";
 
 /** Why tests cannot have them here; undefined if they can. */
 export function missingEngines(): string | undefined {
@@ -94,6 +106,15 @@ export async function startEngines(): Promise<Engines> {
         encoding: "utf8",
         stdio: "pipe",
       }).trim(),
+    async connect({ postgres: { url } }) {
+      const driver: unknown = await import(DRIVER);
+      const { Client } = (driver as { default: { Client: new (url: string) => Connection } })
+        .default;
+      const client = new Client(url);
+      await client.connect();
+      onTestFinished(() => client.end());
+      return client;
+    },
     valkeyCommand: (settings, ...words) => {
       const database = settings.valkey?.url.split("/").at(-1) ?? "0";
       const to = ["-e", "-p", String(valkeyPort), "-n", database];

@@ -356,6 +356,34 @@ describe.skipIf(missing !== undefined)(`two gateways with one state${why}`, () =
     }
   });
 
+  it("a sign-out counts as well where PostgreSQL gave no answer to who heard of it", async () => {
+    const shared = await engines.newSettings();
+    const rig = await openRig({ ...NOT_REVOKED, shared });
+    const ann = await rig.token("ann");
+    // Both know her token.
+    for (const at of [0, 1])
+      await vi.waitFor(async () => expect(await rig.tools(ann, at)).toEqual([]), SOON);
+    const browser = new Browser();
+    const { next = "" } = await browser.open(`${rig.url}${PAGE}`, { token: ann.slice(7) });
+    await browser.open(await rig.oauth.approve(next, { subject: "ann" }));
+    for (const at of [0, 1])
+      await vi.waitFor(async () => expect(await rig.tools(ann, at)).toHaveLength(2), SOON);
+    const elsewhere = await engines.connect(shared);
+    await elsewhere.query(
+      "begin; lock table plugboard_grants; delete from plugboard_grants where kind = 'grant'",
+    );
+    engines.sql(
+      shared,
+      "update plugboard_revisions set revision = revision + 1 where topic = 'grants'",
+    );
+    const locked = "select count(*) from pg_stat_activity where wait_event_type = 'Lock'";
+    const waiting = (): number => Number(engines.sql(shared, locked));
+    await vi.waitFor(() => expect(waiting()).toBeGreaterThan(1), SOON);
+    await vi.waitFor(() => expect(waiting()).toBe(0), SOON);
+    await elsewhere.query("commit");
+    for (const at of [0, 1]) await expectSignedOut(rig, ann, `${rig.url}${PAGE}`, at);
+  });
+
   const exchanging = ({ issuer }: OAuthFixture): Omit<ServerConfig, "url"> => ({
     oauth: {
       grant: "token_exchange",

@@ -8,6 +8,7 @@ import type { GrantDocument, GrantStore } from "../../types/shared-state.ts";
 import { canonicalJson } from "../../../util/canonical-json.ts";
 import { type Clock, pause, type Timer } from "../../../util/clock.ts";
 import { isAway, type Postgres } from "./postgres.ts";
+import type { Revisions } from "./revisions.ts";
 import type { SealedValues } from "./sealed-values.ts";
 
 const LEASE = "now() + interval '15 seconds'";
@@ -19,13 +20,15 @@ const MOST_KNOWN = 10_000;
 
 export class GrantRows implements GrantStore {
   readonly #postgres: Postgres;
+  readonly #revisions: Revisions;
   readonly #values: SealedValues;
   readonly #clock: Clock;
   /** As they were last read or written. Tokens that have not expired can be used without the engine. */
   readonly #known = new Map<string, JsonObject | undefined>();
 
-  constructor(postgres: Postgres, values: SealedValues, clock: Clock) {
+  constructor(postgres: Postgres, revisions: Revisions, values: SealedValues, clock: Clock) {
     this.#postgres = postgres;
+    this.#revisions = revisions;
     this.#values = values;
     this.#clock = clock;
   }
@@ -50,10 +53,10 @@ export class GrantRows implements GrantStore {
   }
 
   async remove(kind: GrantDocument, key: string): Promise<void> {
-    await this.#postgres.query("delete from plugboard_grants where kind = $1 and key = $2", [
-      kind,
-      key,
-    ]);
+    const statement = "delete from plugboard_grants where kind = $1 and key = $2 returning 1";
+    // Others use the tokens until they hear of it, and whoever removes them may not get to say so.
+    if (kind === "grant") await this.#revisions.change("grants", statement, [kind, key]);
+    else await this.#postgres.query(statement, [kind, key]);
     this.#know(placeOf(kind, key), undefined);
   }
 

@@ -104,7 +104,7 @@ async function openStores(
     changes: revisions,
     replicas: revisions,
     approvals: new ApprovalRows(postgres),
-    grants: new GrantRows(postgres, values, clock),
+    grants: new GrantRows(postgres, revisions, values, clock),
     limits: valkey ?? divided,
     usage,
     audit,

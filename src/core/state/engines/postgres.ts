@@ -60,6 +60,7 @@ export class Postgres {
   readonly #newClient: () => Client;
   /** Why it cannot be reached, while it cannot. */
   #away: string | undefined;
+  #outages = 0;
   /** The statements that were refused to this user, by their text, and have not succeeded since. */
   readonly #refused = new Map<string, { message: string; values: number }>();
   #listener: Promise<Client | undefined> | undefined;
@@ -97,6 +98,11 @@ export class Postgres {
   /** Why it cannot be reached, while it cannot. */
   get away(): string | undefined {
     return this.#away;
+  }
+
+  /** How often somebody got no answer. */
+  get outages(): number {
+    return this.#outages;
   }
 
   /** Why it refuses statements of this user, although it can be reached. Each reason once. */
@@ -213,6 +219,7 @@ export class Postgres {
       if (hasErrorCode(error, TOO_LARGE)) throw this.#tooLarge(error);
       if (!isUnreachable(error)) throw error;
       this.#away = whyAway(error, "postgres") || "no answer";
+      this.#outages += 1;
       throw this.#unreachable(this.#away, error);
     }
   }

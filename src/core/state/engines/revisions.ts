@@ -49,7 +49,8 @@ export interface RevisionsOptions {
 
 /**
  * `isBehind`: the engine has lost changes that were known, after a failover or from a backup, so that everything is to be
- * read again. If it rejects, it is called again with the next beat.
+ * read again. If it rejects, it is called again with the next beat, and also if PostgreSQL was away since: what it read may
+ * have come from memory.
  */
 type Listener = (isBehind: boolean) => unknown;
 
@@ -63,7 +64,12 @@ interface Subscription {
 export class Revisions implements Invalidation, Replicas {
   readonly #options: RevisionsOptions;
   readonly #subscriptions = new Set<Subscription>();
+  /** The newest revision that was heard of. */
   readonly #known = new Map<string, bigint>();
+  /** The topics whose listeners are told again with the next beat, and whether the engine has lost changes of them. */
+  readonly #unread = new Map<string, boolean>();
+  /** How often PostgreSQL had been away when everything that had changed was last told. */
+  #outages = 0;
   #own: Replica | undefined;
   #others = new Map<string, { replica: Replica; lastListed: number }>();
   readonly #watchers = new Set<() => void>();
@@ -212,6 +218,7 @@ export class Revisions implements Invalidation, Replicas {
     const before = clock.monotonic();
     const asked = clock.now();
     const known = new Map(this.#known);
+    const { outages } = postgres;
     const { id, name, url, configuration } = this.#own ?? {};
     const rows = await postgres.probe(
       `with beat as (insert into plugboard_replicas (id, name, url, configuration, seen)
@@ -221,6 +228,10 @@ export class Revisions implements Invalidation, Replicas {
       [id, name, url, configuration],
     );
     this.#heardOf(rows[0], asked);
+    if (outages !== this.#outages) {
+      this.#outages = outages;
+      for (const topic of this.#known.keys()) if (isRead(topic)) this.#mustRead(topic);
+    }
     await Promise.all(rows.map((row) => this.#compare(row, known)));
     this.#lastBeat = before;
     void postgres.listen((payload) => this.#onMessage(payload));
@@ -259,23 +270,37 @@ export class Revisions implements Invalidation, Replicas {
     const before = typeof topic === "string" ? known.get(topic) : undefined;
     const isBehind =
       before !== undefined && typeof revision === "string" && before > BigInt(revision);
-    if (isBehind) this.#known.delete(String(topic));
-    await this.#hear(row, isBehind);
+    if (isBehind) {
+      this.#known.delete(String(topic));
+      this.#mustRead(String(topic), isBehind);
+    }
+    await this.#hear(row);
   }
 
-  async #hear({ topic, revision }: Row, isBehind = false): Promise<void> {
+  async #hear({ topic, revision }: Row): Promise<void> {
     if (typeof topic !== "string" || typeof revision !== "string") return;
-    const known = this.#known.get(topic);
-    if (known !== undefined && known >= BigInt(revision)) return;
-    this.#known.set(topic, BigInt(revision));
+    const known = this.#known.get(topic) ?? -1n;
+    const isBehind = this.#unread.get(topic);
+    if (known >= BigInt(revision) && isBehind === undefined) return;
+    if (known < BigInt(revision)) this.#known.set(topic, BigInt(revision));
+    this.#unread.delete(topic);
     const heard = [...this.#subscriptions].filter((each) => each.topic === topic);
     try {
-      await Promise.all(heard.map((each) => tell(each, isBehind)));
+      await Promise.all(heard.map((each) => tell(each, isBehind ?? false)));
     } catch (error) {
-      this.#known.delete(topic);
+      this.#mustRead(topic, isBehind);
       throw error;
     }
   }
+
+  #mustRead(topic: string, isBehind = false): void {
+    this.#unread.set(topic, isBehind || this.#unread.get(topic) === true);
+  }
+}
+
+/** Whoever listens to `lists` asks the servers, and reads nothing here that may have been away. */
+function isRead(topic: string): boolean {
+  return topic !== "lists";
 }
 
 function tell(subscription: Subscription, isBehind: boolean): Promise<unknown> {

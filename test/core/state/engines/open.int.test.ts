@@ -368,6 +368,58 @@ describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}
     await vi.waitFor(() => expect(one.tokens.find(text)).toBeUndefined(), SOON);
   });
 
+  it("what somebody read of a change while PostgreSQL was away is read again once it is back", async () => {
+    const settings = await engines.newSettings();
+    const one = await open(settings);
+    await one.grants.write("grant", "k", GRANT);
+    const read: unknown[] = [];
+    onTestFinished(
+      one.changes.subscribe("grants", () => {
+        void one.grants.read("grant", "k").then((grant) => read.push(grant));
+      }),
+    );
+    const transaction = await engines.connect(settings);
+    // Who reads now gets no answer, and goes on with what is known.
+    await transaction.query("begin; lock table plugboard_grants; delete from plugboard_grants");
+    engines.sql(
+      settings,
+      "update plugboard_revisions set revision = revision + 1 where topic = 'grants'",
+    );
+    await vi.waitFor(() => expect(read).toEqual([GRANT]), SOON);
+    await transaction.query("commit");
+    await vi.waitFor(() => expect(read.at(-1)).toBeUndefined(), SOON);
+  });
+
+  it("a sign-out is told of as soon as it is stored, also if who signs out can say nothing more", async () => {
+    const settings = await engines.newSettings();
+    const [one, two] = [await open(settings), await open(settings)];
+    await one.grants.write("grant", "k", GRANT);
+    let heard = 0;
+    onTestFinished(two.changes.subscribe("grants", () => (heard += 1)));
+    await one.grants.remove("grant", "k");
+    await vi.waitFor(() => expect(heard).toBe(1), SOON);
+  });
+
+  it("a failover that loses changes is noticed also if they had not been read yet", async () => {
+    const settings = await engines.newSettings();
+    const one = await open(settings);
+    const { text } = await one.tokens.add({ name: "ci" });
+    await vi.waitFor(() => expect(one.tokens.find(text)).toBeDefined(), SOON);
+    await one.sessions.revoke("before", LATER);
+    const transaction = await engines.connect(settings);
+    await transaction.query("begin; lock table plugboard_sessions");
+    engines.sql(settings, "update plugboard_revisions set revision = 1000");
+    await vi.waitFor(() => expect(one.health?.().away).not.toEqual([]), SOON);
+    await transaction.query(
+      `delete from plugboard_sessions;
+        insert into plugboard_sessions values ('after', ${LATER}, true, null, 3);
+        update plugboard_revisions set revision = 3; commit`,
+    );
+    await vi.waitFor(() => expect(one.sessions.isRevoked("after")).toBe(true), SOON);
+    const two = await open(settings);
+    await vi.waitFor(() => expect(two.sessions.isRevoked("before")).toBe(true), SOON);
+  });
+
   it("whoever may connect to the database can tell of changes, and of nothing else", async () => {
     const settings = await engines.newSettings();
     const one = await open(settings);
