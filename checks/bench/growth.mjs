@@ -252,7 +252,7 @@ async function files() {
     );
     await writeFile(config, JSON.stringify({ agents: { defaults: { mcp: { servers } } } }));
     row([`${SERVERS_IN_FILE} disabled servers in a file`, "CPU s", "memory MB"]);
-    for (const command of ["list", "status", "tools"]) {
+    for (const command of ["list", "status", "tools", "doctor"]) {
       const args = ["--require", usage, BIN, "--config", config, command];
       const env = { PATH: process.env.PATH, HOME: home, PLUGBOARD_HOME: home };
       execFileSync(process.execPath, args, { env, stdio: "ignore", cwd: home });

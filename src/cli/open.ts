@@ -17,7 +17,7 @@ import { findSource } from "./find-source.ts";
 import { approvalPrompt } from "./questions/approve.ts";
 import { elicitationPrompt } from "./questions/elicit.ts";
 import { isKeptAlive } from "./background/kept-alive.ts";
-import { loadTrusted } from "./trust/load-trusted.ts";
+import { loadTrusted, type TrustedConfig } from "./trust/load-trusted.ts";
 
 /** Without `onApproval` the person at the terminal is asked; where there is none, the call is refused. */
 export interface OpenOptions extends Pick<
@@ -43,6 +43,8 @@ export interface OpenOptions extends Pick<
   toolTimeout?: number | undefined;
   /** If a server that it uses is to be kept alive and no gateway runs, one is started in the background. */
   keepAlive?: boolean;
+  /** The configuration, where the command has read it already. */
+  loaded?: TrustedConfig;
   /** Do not use the servers of a gateway. */
   standalone?: boolean;
   /** Changes the configuration for this command. */
@@ -117,9 +119,10 @@ export async function withBoard<Result>(
 
 /** The configuration of a command. */
 async function loadFor(
-  { demo, server, about = server, showsUntrusted }: OpenOptions,
+  { demo, server, about = server, showsUntrusted, loaded: given }: OpenOptions,
   context: CliContext,
 ): Promise<{ source: ConfigSource; loaded: AgentConfig }> {
+  if (given !== undefined) return { source: given.source, loaded: given.agent };
   const { typed } = context.options;
   if (typed !== undefined && server !== undefined) throw oneServer(server);
   const found = demo ? ({ kind: "demo" } as const) : findSource(context);

@@ -1,5 +1,5 @@
-// What the checks of `plugboard doctor` share: the configuration, read once, and one board, opened when the first check
-// needs it. Neither stops the checks that can do without it.
+// What the checks of `plugboard doctor` share: the configuration, read once, and the board of the gateway that runs, opened
+// when the first check needs it. Neither stops the checks that can do without it.
 
 import { join } from "node:path";
 import { Writable } from "node:stream";
@@ -11,6 +11,7 @@ import { silentLogger } from "../../core/types/logger.ts";
 import { checkHome } from "../../core/state/state-directory.ts";
 import { deferred } from "../../util/deferred.ts";
 import type { CliContext } from "../context.ts";
+import { findChannel } from "../attach/find-channel.ts";
 import type { CliIo } from "../io.ts";
 import { findSource } from "../find-source.ts";
 import { type OpenedBoard, withBoard } from "../open.ts";
@@ -31,11 +32,6 @@ export type DoctorConfig =
   /** The configuration cannot be read, is wrong, or is not trusted. */
   | { kind: "unusable"; error: PlugboardError };
 
-type DoctorBoard =
-  | ({ kind: "open" } & OpenedBoard)
-  /** `reason` is the rest of a sentence: `because …`. Another group has said what to do about it. */
-  | { kind: "closed"; reason: string };
-
 export interface DoctorContext {
   /** For the terminal, the clock and the signal. Checks print nothing themselves. */
   readonly cli: CliContext;
@@ -49,10 +45,10 @@ export interface DoctorContext {
   readonly hasDirectory: boolean;
   readonly config: () => Promise<DoctorConfig>;
   /**
-   * Attaches to the gateway that runs, or has a board on which nothing is started, with the first use. The same board for
+   * Attaches to the gateway that runs, with the first use; undefined where none runs that can be used. The same board for
    * every group, closed when the last one is done.
    */
-  readonly board: () => Promise<DoctorBoard>;
+  readonly gateway: () => Promise<OpenedBoard | undefined>;
   /** What a program that was started from a desktop has as PATH. Asks the login shell with the first use. */
   readonly editorPath: () => Promise<EditorPath>;
 }
@@ -70,13 +66,12 @@ export async function withDoctorContext<Result>(
   const config = once(() => readConfig(quiet));
   const done = deferred();
   let closed: Promise<unknown> = Promise.resolve();
-  const board = once(async (): Promise<DoctorBoard> => {
+  const gateway = once(async (): Promise<OpenedBoard | undefined> => {
     const found = await config();
-    if (found.kind === "none") return { kind: "closed", reason: "there is no configuration" };
-    if (found.kind !== "usable") {
-      return { kind: "closed", reason: "the configuration cannot be used" };
-    }
-    const opened = deferred<DoctorBoard>();
+    if (found.kind !== "usable") return undefined;
+    const { kind } = await findChannel(found.source, quiet);
+    if (kind !== "attach") return undefined;
+    const attached = deferred<OpenedBoard | undefined>();
     closed = withBoard(
       quiet,
       {
@@ -87,15 +82,14 @@ export async function withDoctorContext<Result>(
         onApproval: () => "refuse",
         ...(isAttended(cli) && { onElicitation: () => Promise.resolve({ action: "cancel" }) }),
       },
-      async (given) => {
-        opened.resolve({ kind: "open", ...given });
+      async (opened) => {
+        // It may have ended in between.
+        if (opened.attachment === undefined) return attached.resolve(undefined);
+        attached.resolve(opened);
         await done.promise;
       },
-    ).catch((error: unknown) => {
-      const { message } = toPlugboardError(error, "SERVER_UNAVAILABLE");
-      opened.resolve({ kind: "closed", reason: `the servers cannot be started: ${message}` });
-    });
-    return opened.promise;
+    ).catch(() => attached.resolve(undefined));
+    return attached.promise;
   });
   try {
     // Read separately: a mistake in the file may be repaired by the time the checks read it again.
@@ -107,7 +101,7 @@ export async function withDoctorContext<Result>(
       home: homeOf(env, homedir),
       hasDirectory: cwd !== undefined,
       config,
-      board,
+      gateway,
       editorPath: once(() => findEditorPath(quiet)),
     });
   } finally {

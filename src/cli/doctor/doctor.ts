@@ -88,7 +88,10 @@ function failedCheck(error: unknown): Finding {
     level: "broken",
     check: "check-failed",
     message: `the rest of this group could not be checked: ${errorMessage(error)}`,
-    remedy: known?.hint ?? "this is a bug in Plugboard; please report it with this message",
+    remedy:
+      known === undefined
+        ? "this is a bug in Plugboard; please report it with this message"
+        : (known.hint ?? `to see what to do about it: plugboard help ${known.code}`),
   };
 }
 

@@ -20,14 +20,15 @@ export const rulesGroup: CheckGroup = {
   title: "Rules, pins and doubles",
   concernsServer: true,
   async run(context) {
-    const opened = await context.board();
+    const attached = await context.gateway();
+    if (attached !== undefined) return findOn(attached, context);
+    const found = await context.config();
     // Another group has said why.
-    if (opened.kind === "closed") return [];
-    if (opened.attachment !== undefined) return findOn(opened, context);
+    if (found.kind !== "usable") return [];
     // The doctor has started each server by now, so the cache has the tools, and no server is started again.
     return withBoard(
       context.quiet,
-      { start: "none", showsRules: true, standalone: true },
+      { start: "none", showsRules: true, standalone: true, loaded: found },
       (cached) => findOn(cached, context),
     );
   },
@@ -38,19 +39,19 @@ async function findOn({ board, agent }: OpenedBoard, context: DoctorContext): Pr
   const isAsked = (names: readonly string[] | undefined): boolean =>
     server === undefined || names?.includes(server) === true;
   const unmatched = board.unmatchedRules().filter(({ servers }) => isAsked(servers));
+  const statuses = board.status();
   const findings = [
     ...unmatched.map(unmatchedFinding),
-    ...board
-      .status()
+    ...statuses
       .filter(({ name }) => isAsked([name]))
       .flatMap((status) => [...hiddenFindings(status, agent), ...doubleFindings(status)]),
     ...(await pinFindings(context, isAsked)),
     ...(await tokenFindings(context, isAsked)),
   ];
   const hasRules = (agent.guard?.rules ?? []).length > 0;
-  const isUnsure = board
-    .status()
-    .some(({ state, cached, tools }) => !cached && state.kind !== "ready" && tools === 0);
+  const isUnsure = statuses.some(
+    ({ state, cached, tools }) => !cached && state.kind !== "ready" && tools === 0,
+  );
   if (findings.length > 0 || !hasRules || isUnsure) return findings;
   return [{ level: "ok", check: "rules", message: "every rule matches something" }];
 }

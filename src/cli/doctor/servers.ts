@@ -2,13 +2,11 @@
 
 import { limitsOf, providerOf } from "../../agent/loop/provider.ts";
 import { statusOffBoard } from "../../core/board/untrusted-servers.ts";
-import type { ConfigSource } from "../../core/config/find.ts";
 import { type AgentConfig, templateFor } from "../../core/types/agent-config.ts";
 import type { Board } from "../../core/types/board.ts";
 import type { ServerDefinition } from "../../core/types/server-definition.ts";
 import { boundedMap } from "../../util/bounded-map.ts";
 import { plural } from "../../util/text.ts";
-import { findChannel } from "../attach/find-channel.ts";
 import { shortPath } from "../status/server-file-name.ts";
 import type { DoctorContext } from "./context.ts";
 import type { CheckGroup, Finding, FindingLevel } from "./finding.ts";
@@ -25,9 +23,9 @@ export const serversGroup: CheckGroup = {
   async run(context) {
     const config = await context.config();
     if (config.kind !== "usable") return [];
-    const { agent, source } = config;
+    const { agent } = config;
     const options = judgeOptions(agent);
-    const examined = await examineAll(agent, source, context);
+    const examined = await examineAll(agent, context);
     const findings = [
       ...examined.flatMap((each) => judge(each, options)),
       ...(await findTogether(examined, agent, options, context)),
@@ -55,33 +53,19 @@ function judgeOptions(agent: AgentConfig): JudgeOptions {
 }
 
 /** In the order of the configuration. Servers of a file that nobody has trusted are not among them. */
-async function examineAll(
-  agent: AgentConfig,
-  source: ConfigSource,
-  context: DoctorContext,
-): Promise<Examined[]> {
+async function examineAll(agent: AgentConfig, context: DoctorContext): Promise<Examined[]> {
   const { server } = context;
   const servers = agent.servers.filter(({ name }) => server === undefined || server === name);
   const progress = new Progress(servers.length, context);
   try {
-    const shared = await gatewayBoard(source, context);
+    // Without a gateway, each server has a board of its own.
+    const shared = (await context.gateway())?.board;
     return await boundedMap(servers, AT_A_TIME, (definition) =>
       progress.during(definition.name, () => examineOne(definition, agent, shared, context)),
     );
   } finally {
     progress.stop();
   }
-}
-
-/** Undefined without a gateway: each server has a board of its own then. */
-async function gatewayBoard(
-  source: ConfigSource,
-  context: DoctorContext,
-): Promise<Board | undefined> {
-  const { kind } = await findChannel(source, context.quiet);
-  if (kind !== "attach") return undefined;
-  const opened = await context.board();
-  return opened.kind === "open" && opened.attachment !== undefined ? opened.board : undefined;
 }
 
 /** A server that is not ready in the gateway is started here: that shows whether it could be. */

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { fixture } from "../../support/boards.ts";
@@ -126,5 +126,26 @@ describe("plugboard doctor, with servers", () => {
         expected.map((each) => expect.objectContaining(each)),
       );
     }
+  });
+
+  it("opens a board of all servers once, and says why where it cannot be opened", async () => {
+    const log = join(scratch.directory, "opened.txt");
+    const tools = `import { appendFileSync } from "node:fs";
+      export default () => (appendFileSync(${JSON.stringify(log)}, "opened;"), []);`;
+    scratch.file("tools.mjs", tools);
+    scratch.configure({}, { tools: { native: ["./tools.mjs"] } });
+    const look = () =>
+      scratch.run(["doctor", "--json", "--config", join(scratch.directory, "board.json")]);
+    await look();
+    expect(readFileSync(log, "utf8")).toBe("opened;");
+    scratch.configure({}, { tools: { native: ["./none.mjs"] } });
+    const { findings } = JSON.parse((await look()).stdout) as { findings: Shown[] };
+    expect(findings.filter(({ level }) => level === "broken")).toEqual([
+      expect.objectContaining({
+        check: "check-failed",
+        message: expect.stringContaining("tools.native: ./none.mjs: there is no such file"),
+        remedy: "to see what to do about it: plugboard help CONFIG_INVALID",
+      }),
+    ]);
   });
 });
