@@ -1,4 +1,4 @@
-// What somebody has typed and cannot be done, as an error.
+// The error for something that was typed and cannot be done.
 
 import { PlugboardError } from "../core/types/errors.ts";
 

@@ -16,7 +16,7 @@ import {
   type WayIn,
 } from "../serve/gateway/page/wire.ts";
 
-/** Beside the cookie: it is for this origin alone, where a browser sends a cookie to every port of the host. */
+/** Sent in addition to the cookie: this secret belongs to one origin, while a browser sends a cookie to every port of the host. */
 const SECRET = "plugboard-ui";
 
 /** Where another tab, and this one when it is loaded again, finds the gateway to look at. */

@@ -12,7 +12,7 @@ const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** So much of a text is looked at one by one; for the rest of a longer one, the search for its end is faster. */
+/** This many characters of a text are looked at one by one. In a longer text, searching for its end is faster. */
 const SHORT_TEXT = 64;
 
 export interface JsonMeasure {

@@ -50,7 +50,7 @@ export function oneLine(text: string, max = Infinity): string {
 }
 
 const EXCERPT = 200;
-/** So many times the characters of an excerpt are read for it: some of them are removed. */
+/** An excerpt is made from this many times its length, because some characters are removed. */
 const READ_FOR_EXCERPT = 5;
 
 /**

@@ -100,7 +100,7 @@ interface ShownCall {
   content: string;
   /** Hash of the arguments that are written in the content, if it is nothing else; undefined if there is no content. */
   written: string | undefined;
-  /** Nothing was shown of it that is neither its tool nor its arguments. What a client once had, it may still show. */
+  /** The client was shown nothing but its tool and its arguments. A client may still show what it once had. */
   isPlain: boolean;
   hasEnded: boolean;
   /** Counts what has become another one, so that a change in the middle of a question is noticed. */
@@ -424,7 +424,7 @@ function saysOnlyThis({ isPlain, args, written }: ShownCall): boolean {
   return isPlain && (written === undefined || written === args);
 }
 
-/** Nothing that a client would not show, or show as something else: the person decides by what is seen. */
+/** Whether a client shows all of it as it is: the person decides by what they see. */
 function hidesNothing(value: unknown): boolean {
   const json = canonicalJson(value);
   return visible(json) === json && isExact(value);

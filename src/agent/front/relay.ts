@@ -47,7 +47,7 @@ const OPENING: ReadonlyMap<string, OpeningKind> = new Map([
   ["session/fork", "fork"],
 ]);
 
-/** So many lines that are no messages are shown. */
+/** At most this many lines that are not messages are shown. */
 const SHOWN_JUNK = 20;
 /** How long an agent may take to answer its first request before the log has a word about it. */
 const SILENT_MS = 30_000;

@@ -37,7 +37,7 @@ export type OpeningKind = HandOverRequest["kind"];
 
 /** How long the boards of an agent that has ended wait for it. */
 const KEPT_MS = 10 * 60_000;
-/** So many sessions that are not open the agent may show calls of. */
+/** The agent may show calls of at most this many sessions that are not open. */
 const MOST_EARLY = 1000;
 
 export interface AnswerHooks {

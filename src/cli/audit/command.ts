@@ -15,7 +15,7 @@ export interface AuditRequest {
   limit?: number;
 }
 
-/** So long before now, or a point in time. */
+/** A duration before now, or a point in time. */
 export type Since = { kind: "ago"; ms: number } | { kind: "at"; ms: number };
 
 const NOTES = `

@@ -14,7 +14,7 @@ import { examine, type Examined, examineShared } from "./servers/examine.ts";
 import { judge, type JudgeOptions } from "./servers/judge.ts";
 import { bareCommands, duplicates, onlyInTerminal, weight } from "./servers/together.ts";
 
-/** So many servers run at a time. Each is stopped before the next one starts. */
+/** At most this many servers run at a time. Each is stopped before another one starts. */
 const AT_A_TIME = 8;
 
 export const serversGroup: CheckGroup = {

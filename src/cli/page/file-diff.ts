@@ -6,7 +6,7 @@ import type { DiffLine, StartedServer } from "../../serve/gateway/page/wire.ts";
 import { visible } from "../../util/visible.ts";
 import { launchLines } from "../trust/view.ts";
 
-/** So many lines are shown around each change. */
+/** This many lines are shown around each change. */
 const AROUND = 3;
 
 /** Undefined stands for no file. */

@@ -30,7 +30,7 @@ export interface Trial {
   isListed: boolean;
 }
 
-/** So many names are shown. */
+/** At most this many names are shown. */
 const MOST_NAMES = 20;
 
 /** `start`: with `unknown`, a server whose tools are known from an earlier run is not started again. */

@@ -148,7 +148,7 @@ export function overviewTable(
   return [...table, "", totalsLine(onBoard, tools, readyMs, plan)];
 }
 
-/** Nobody watched them start, and their tools are those of an earlier run. */
+/** Says that servers were left starting, with the tools of an earlier run. */
 function leftLines(
   servers: readonly ServerStatus[],
   leavesCached: boolean,

@@ -16,7 +16,7 @@ import type { ServerSignIn } from "./sign-in.ts";
 
 /** Cached tools that are older than this are listed again, also if nobody calls the server. */
 const MAX_CACHE_AGE_MS = 24 * 3_600_000;
-/** Until then the same list is not written again. */
+/** An unchanged list is not written again before this time has passed. */
 const FRESH_CACHE_MS = 3_600_000;
 
 export type ServerEntryParts = Pick<ServerEntry, "cwd" | "supervisor" | "signIn"> & {

@@ -165,7 +165,7 @@ function projectFiles(command: string, args: readonly string[]): string[] {
   }
   const options = args.flatMap((each) => /^--package=(.*)$/s.exec(each)?.[1] ?? []);
   const first = args.find((each) => !each.startsWith("-")) ?? "";
-  // Nothing else: an argument may be a token.
+  // Only what looks like a package is kept: any other argument may be a token.
   const packages = [first, ...options]
     .flatMap((each) => PACKAGE.exec(each)?.[1] ?? [])
     .slice(0, MOST_PACKAGES);

@@ -1,4 +1,5 @@
-// Who connects to a private socket and has not said yet what for: a limited number, for a limited time, with one line each.
+// Connections to a private socket that have not said yet what they are for: a limited number, for a limited time, with one
+// line each.
 
 import type { Socket } from "node:net";
 import type { Clock } from "../../util/clock.ts";
@@ -7,7 +8,7 @@ import { isJsonObject, type JsonObject, tryParseJson } from "../types/json.ts";
 
 export interface StrangersOptions {
   clock: Clock;
-  /** Who comes when there are this many is sent away. */
+  /** When there are this many, another one is sent away. */
   most: number;
   /** Milliseconds until who has said nothing is sent away. */
   withinMs: number;

@@ -9,7 +9,7 @@ import type { ProcessTable } from "./process-table.ts";
 /** They start the server as a child of theirs, once they have it. */
 const INSTALLERS = /^(?:npx|uvx)$/;
 
-/** So long an installation may take. */
+/** An installation may take this long. */
 export const INSTALL_MS = 300_000;
 const LOOK_MS = 2000;
 
@@ -24,7 +24,7 @@ export interface InstallWatchOptions {
   clock: Clock;
   /** Milliseconds that the server itself may take. */
   timeout: number;
-  /** Nothing runs below it after a while: it gets the package. Then something stays there: it has the package. */
+  /** True when no process runs below it, since it is getting the package; false when one has stayed there. */
   onInstalling: (isInstalling: boolean) => void;
   /** The time is up: that of the server, or that of the installation. */
   onLate: (whose: "server" | "installer") => void;

@@ -42,7 +42,7 @@ export interface Credential {
   place: string;
   /** The value with what stands around it, as in `:value@`. Such a phrase is not ordinary text, however short it is. */
   phrases: string[];
-  /** Nothing but its place, a header, speaks for a credential. */
+  /** Only its place, a header, suggests that it is a credential. */
   isDoubtful: boolean;
 }
 

@@ -25,7 +25,7 @@ export class Group {
 
 export class Heads {
   readonly length: number;
-  /** So many characters are looked up together. A head that is split in two has a whole block on one side. */
+  /** This many characters are looked up together. A head that is split in two has a whole block on one side. */
   readonly block: number;
   /** A block of the text is looked up every so many characters. */
   readonly #stride: number;

@@ -201,7 +201,7 @@ export interface UnitReader {
   moveTo(at: number): void;
   /** The next character, or END. */
   next(): number;
-  /** So many characters from this place on, or fewer at the end. */
+  /** This many characters from this place on, or fewer at the end. */
   read(from: number, count: number): string;
 }
 

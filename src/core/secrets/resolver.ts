@@ -71,7 +71,7 @@ export class SecretResolver {
     const asking = this.#asking.get(key) ?? this.#ask(key, reference, baseDir);
     // A server may need many at once.
     if (signal !== undefined) allowManyListeners(signal);
-    // Who gives up waiting does not take the value from the others.
+    // If one caller gives up waiting, the others still get the value.
     return untilAborted(asking, signal, cancelled);
   }
 

@@ -77,7 +77,7 @@ export class CountedDays implements DailyUsage {
       .read(day, [key])
       .then(
         (stored) => stored.get(key) ?? 0,
-        // Whoever cannot be asked must not keep calls from being made.
+        // Calls must not fail because an engine cannot be asked.
         () => 0,
       )
       .then((stored) => {

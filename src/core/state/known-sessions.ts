@@ -10,7 +10,7 @@ export interface KnownSession {
   notes?: SessionNotes;
 }
 
-/** So many that were ended, and so many others. Beyond this, those that were remembered first are forgotten. */
+/** The most of either kind, ended or not. Beyond this, the sessions that were remembered first are forgotten. */
 export const MOST_SESSIONS = 200_000;
 /** What all of them have subscribed to, in characters. Beyond this, the notes of those that were remembered first are forgotten. */
 export const MOST_SUBSCRIBED = 32 * 1024 * 1024;

@@ -84,7 +84,7 @@ export function checkHome(path: string, env: Environment): void {
   checkStateDirectory(path, env);
 }
 
-/** Who else may write a file or directory, and the command that ends it. */
+/** Which other users may write a file or directory, and the command that takes this right from them. */
 export type OtherWriters = { remedy: string } & (
   | { kind: "owner"; uid: number }
   | { kind: "group" }

@@ -235,7 +235,7 @@ export function duringStep(step: string, error: PlugboardError): PlugboardError 
   return copyOf(error, {}, `${step}: ${error.message}`);
 }
 
-/** So ends what a hint says of a setting of the server's entry in the configuration. */
+/** These words end each advice in a hint to change the server's entry in the configuration. */
 const FOR_THIS_SERVER = "for this server";
 
 /**

@@ -67,7 +67,7 @@ export interface TracedState extends Traced {
   text?: string;
 }
 
-/** So many entries were left out here, because they came faster than they were taken. */
+/** This many entries were left out here, because they came faster than they were taken. */
 export interface TracedLoss extends Traced {
   kind: "lost";
   count: number;

@@ -228,7 +228,7 @@ function stdioCarrier(
   };
 }
 
-/** Whoever has set a variable need not be told to. Undefined if one of them is not set. */
+/** Advice to check the variables that the server lacks, if all of them are set. Undefined otherwise. */
 function checkValues(
   lacks: readonly string[] = [],
   env: Readonly<Record<string, string>>,

@@ -10,7 +10,7 @@ export function Copyable({ text, label }: { text: string; label: string }): VNod
       () => {
         isCopied.value = true;
       },
-      // Then it can still be marked and copied by hand.
+      // If this fails, the text can still be selected and copied by hand.
       () => {},
     );
   };

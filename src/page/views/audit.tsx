@@ -78,7 +78,7 @@ function change(part: Partial<Query>): void {
   from.value = 0;
 }
 
-/** As an input has it, which knows no zone. */
+/** The time in the text of an input, which has no time zone. */
 function timeIn(text: string): { time: number } | undefined {
   const time = new Date(text).getTime();
   return Number.isNaN(time) ? undefined : { time };

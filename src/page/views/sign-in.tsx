@@ -17,7 +17,7 @@ export function SignIn(): VNode {
       (way) => {
         provider.value = way.provider;
       },
-      // Then a link is the way in.
+      // Without a provider, only a link lets people in.
       () => {},
     );
   }, []);

@@ -117,7 +117,7 @@ function say(socket: Socket, value: object): void {
   socket.write(`${JSON.stringify(value)}\n`);
 }
 
-/** What is no JSON object is an empty one. */
+/** An empty object for anything that is not a JSON object. */
 function answerOn(socket: Socket): Promise<JsonObject> {
   return new Promise((resolve, reject) => {
     socket.on("error", reject);

@@ -28,7 +28,7 @@ export interface SessionSocketOptions {
 /** How long a program may take to say what it wants. */
 const HELLO_MS = 5000;
 const MAX_HELLO_BYTES = 4096;
-/** Who has not shown a token yet. */
+/** Connections that have not shown a token yet. */
 const MOST_STRANGERS = 64;
 const MOST_SOCKETS = 512;
 /** The names that our sockets have. */

@@ -383,7 +383,7 @@ export class Gateway {
     const path = pathOf(request);
     const kind = this.#kindOf(path);
     if (!this.isReady) reply.setHeader("Connection", "close");
-    // Who shows no token gets one answer on a connection.
+    // A client without a token gets one answer on a connection.
     else if (!this.#connections.isKnown(request.socket)) reply.shouldKeepAlive = false;
     try {
       const answering = this.#route(path, request, reply);

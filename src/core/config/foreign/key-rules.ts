@@ -9,7 +9,7 @@ import { type KeyRule, type KeyRules, map } from "./draft.ts";
 
 const DAY = 24 * 60 * 60 * 1000;
 
-/** So many seconds are hours; somebody wrote milliseconds. */
+/** This many seconds would be hours, so the value must be in milliseconds. */
 const NO_SECONDS = 10_000;
 
 /** A text, or texts in a list or a map. */

@@ -12,7 +12,7 @@ const SHARED = new Set(["$schema", "mcpServers", "servers"]);
 
 export interface Translated {
   application: Application;
-  /** Nothing but the block with the servers tells whose file it is. */
+  /** Only the block with the servers tells which application the file belongs to. */
   isGuess: boolean;
   draft: Draft;
 }

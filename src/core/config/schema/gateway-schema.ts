@@ -37,11 +37,11 @@ const MINUTE = 60_000;
 const MOST_REQUESTS = 100_000_000;
 const MOST_CONNECTIONS = 1_000_000;
 const MOST_VALUES = 10_000_000;
-/** Whoever stops a gateway waits no longer for it. */
+/** The programs that stop a gateway wait no longer than this for it. */
 const LONGEST_STOP_DELAY = 15_000;
 const MOST_BYTES_PER_MINUTE = 1024 ** 4;
 
-/** Who checks a signature made with a shared secret could make one, too. So only those with a public key. */
+/** Only algorithms with a public key: whoever can check a signature made with a shared secret can also make one. */
 const ALGORITHMS = [
   "RS256",
   "RS384",

@@ -134,7 +134,7 @@ function count(value: unknown, depth: number, left: number): number {
 
 const LONGEST_PATH = 200;
 const LONGEST_REASON = 200;
-/** So much of a text is read for them. */
+/** This many characters of a text are read, so that reading stays cheap. */
 const MOST_READ = 2000;
 
 /** The reason why an answer is refused, in one line. ajv lists the outermost error last, after those of the branches it tried. */

@@ -14,7 +14,7 @@ interface ListingWords {
   added: string;
   /** What lost pins mean for the list. */
   lost: string;
-  /** So many changes of it that are not listed one by one. */
+  /** How many of its changes are not listed one by one. */
   more: (rest: number) => string;
 }
 

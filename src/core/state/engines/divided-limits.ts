@@ -22,7 +22,7 @@ export class DividedLimits implements Limits {
   }
 
   enter(key: string, most: number): Leave | undefined {
-    // Nobody is kept out for good by a limit that is less than the number of replicas.
+    // A limit that is less than the number of replicas must not refuse everybody for good.
     return this.#local.enter(key, Math.max(1, Math.floor(most / this.#count)));
   }
 

@@ -82,7 +82,7 @@ return 0
 
 export interface ValkeyLimitsOptions {
   valkey: Valkey;
-  /** For while Valkey is away. */
+  /** Used while Valkey is away. */
   divided: DividedLimits;
   clock: Pick<Clock, "later" | "monotonic">;
 }

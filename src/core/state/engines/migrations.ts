@@ -46,7 +46,7 @@ const STEPS: readonly string[] = [
 const TABLES = STEPS.flatMap((step) =>
   [...step.matchAll(/create table (\w+)/g)].map(([, name]) => name),
 );
-/** Who has more is not asked for less: these are never used. */
+/** Rights that a gateway does not use, so a user without them is fine. */
 const NEVER_USED = new Set([
   ...["insert", "update", "delete"].map((right) => `${right} on plugboard_salt`),
   ...["insert", "delete"].map((right) => `${right} on plugboard_revisions`),

@@ -149,7 +149,7 @@ class Builder {
       const next = Object.hasOwn(target, part) ? target[part] : bare({});
       if (!isJsonObject(next)) {
         this.problems.push(`${key}: '${part}' has a value that is not an object`);
-        // Else the check would say the same of it again.
+        // Otherwise the check would report it a second time.
         delete target[part];
         this.refused.add(key);
         return;

@@ -103,7 +103,7 @@ export interface PageOptions {
   methods: PageMethods;
   calls: PageCalls;
   files: Pick<PageFiles, "send">;
-  /** Whoever else may have what a request goes on with. */
+  /** The other gateways, one of which may be the home of a request. */
   elsewhere?: PageElsewhere | undefined;
   /** How people sign in without a link, if that is configured. Never rejects. */
   signIn?: Promise<ProviderSignIn | undefined>;
@@ -241,7 +241,7 @@ export class Page {
     visitor: Visitor,
   ): Promise<void> {
     if (visitor.role !== "owner") throw notForViewers();
-    // Whoever sends on has a copy of each, as large as the file: one at a time, as where it goes to.
+    // The gateway that forwards an upload holds a copy of it, as large as the file. So it takes one at a time too.
     if (this.#isForwardingFile) {
       throw new PlugboardError("RATE_LIMITED", "another file is on its way already", {
         hint: "try again when it is there",

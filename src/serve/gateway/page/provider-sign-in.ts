@@ -131,7 +131,7 @@ export class ProviderSignIn {
   }
 }
 
-/** Who is an owner by one value and a viewer by another is an owner. */
+/** If one value makes somebody an owner and another a viewer, they are an owner. */
 export function roleOf(
   claims: JWTPayload,
   { claim, owners, viewers }: PageSettings,
