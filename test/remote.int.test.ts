@@ -143,7 +143,7 @@ const JSON_TYPE = { "content-type": "application/json" };
 const NO_ID =
   '{"jsonrpc":"2.0","error":{"code":-32603,"message":"Error in httpTransport: "},"id":null}';
 
-describe("an answer to server/discover that is none", () => {
+describe("an unusable answer to server/discover", () => {
   function discovered(code: number, body?: string, headers?: Record<string, string>) {
     return { status: [{ method: "server/discover", code, times: 1000, body, headers }] };
   }
@@ -161,7 +161,7 @@ describe("an answer to server/discover that is none", () => {
     ["a web page", discovered(200, "<p>hi", { "content-type": "text/html" }), remembered],
     ["nothing", discovered(202), remembered],
     [
-      "nothing but a session that is none",
+      "nothing but an invalid session id",
       { ...discovered(202, "", { "mcp-session-id": "none" }), lostSession: 400 },
       remembered,
     ],

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { processIo } from "../../src/cli/io.ts";
 
 describe("the io of a command", () => {
-  it("is that of its process", () => {
+  it("comes from its process", () => {
     const io = processIo();
     expect(io).toMatchObject({ cwd: process.cwd(), homedir: homedir() });
     expect([io.stdin, io.stdout, io.stderr, io.env, io.events]).toEqual([

@@ -74,7 +74,11 @@ it.each<Case>([
     given: { url: "ws://127.0.0.1:5", token: "given" },
     expected: { url: "ws://127.0.0.1:5", token: "given" },
   },
-  { what: "by a port that is none", gateway: { port: "x" }, expected: { url: LOCAL } },
+  {
+    what: "with an invalid port, which is ignored",
+    gateway: { port: "x" },
+    expected: { url: LOCAL },
+  },
 ])("OpenClaw's gateway is found $what", ({ gateway = {}, env = {}, given, expected, isRemote }) => {
   expect(gatewayAddress({ gateway }, env, given)).toEqual({
     address: expected,

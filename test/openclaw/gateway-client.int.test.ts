@@ -256,7 +256,7 @@ test("a gateway on a busy machine has a minute for an answer", async () => {
   expect(outcome).toContain("has not sent its answer to sessions.patch in 60 s");
 });
 
-test("no gateway, and a server that is none, are told apart", async () => {
+test("a missing gateway is told apart from a server that is not a gateway", async () => {
   const server: Server = createServer((socket) =>
     socket.resume().end("HTTP/1.1 404 Not Found\r\n\r\n"),
   );

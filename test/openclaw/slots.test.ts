@@ -38,7 +38,7 @@ test.each<[string, unknown]>([
   ["no JSON", undefined],
   ["another version", { ...FILE, version: 2 }],
   ["no slots", { version: 1, basePort: 1 }],
-  ["a port that is none", { ...FILE, slots: [{ ...SLOT, port: 70_000 }] }],
+  ["an invalid port", { ...FILE, slots: [{ ...SLOT, port: 70_000 }] }],
   ["no token", { ...FILE, slots: [{ ...SLOT, token: "" }] }],
   ["a name that is a path", { ...FILE, slots: [{ ...SLOT, name: "../x" }] }],
   ["the name of the shared entry", { ...FILE, slots: [{ ...SLOT, name: "plugboard" }] }],
@@ -67,7 +67,7 @@ test("a record says which session has a slot or had it last; one of an earlier v
   expect(await readRecord(home, SLOT)).toEqual({ ...record, isOn: true });
 });
 
-test("a record that cannot be read counts as none", async () => {
+test("a record that cannot be read is ignored", async () => {
   await mkdir(join(home, "openclaw", "slots"), { recursive: true });
   const file = join(home, "openclaw", "slots", "plugboard-1.json");
   for (const text of [

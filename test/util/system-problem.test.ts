@@ -64,7 +64,7 @@ it.each([
   ["another range", new RangeError("Invalid array length")],
   ["a bug", new TypeError("x is not a function")],
   ["no error", "EMFILE"],
-])("%s is none", (_, error) => {
+])("%s is not a problem of the system", (_, error) => {
   expect(systemProblem(error)).toBeUndefined();
 });
 

@@ -578,7 +578,7 @@ describe("what the client is told", () => {
     expect(silent.client.told).toHaveLength(1);
   });
 
-  it("is that only some time after the first prompt, if the agent connects with its first prompt", async () => {
+  it("waits for some time after the first prompt, if the agent connects with its first prompt", async () => {
     const clock = new ManualClock();
     const capabilities = { session: { notices: {} } };
     const lateConnection = { withinMs: 30_000, hint: "because it is slow." };

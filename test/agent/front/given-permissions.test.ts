@@ -121,7 +121,7 @@ describe("the tool is recognised", () => {
     ["a place", { locations: [{ path: "/tmp/harmless" }] }],
     ["a harmless kind", { kind: "read" }],
     ["a result", { rawOutput: "Nothing was changed." }],
-    ["a status that is none", { status: "Only a preview" }],
+    ["an unknown status", { status: "Only a preview" }],
     ["a name that is not the tool's", { name: "list_files" }],
     ["words in _meta", { _meta: { terminal_output: { data: "Lists files" } } }],
     ["a list in _meta", { _meta: { notes: ["Lists files"] } }],
@@ -389,7 +389,7 @@ describe("the answer", () => {
     ["no words", [{ kind: "allow_once" }]],
     ["an invisible character", [{ name: "Allow\u200b", kind: "allow_once" }]],
     ["always for another tool", [{ name: "Always allow docs__delete", kind: "allow_always" }]],
-    ["a kind that is none", [{ name: "Allow", kind: "constructor" }]],
+    ["an unknown kind", [{ name: "Allow", kind: "constructor" }]],
     ["words beside its name", [{ name: "Allow", kind: "allow_once", description: "Stops it." }]],
     [
       "words in its _meta",
@@ -426,7 +426,7 @@ describe("the answer", () => {
       [...OPTIONS, { optionId: "once", name: "No", kind: "reject_once" }],
     ],
     ["no options", undefined],
-    ["options that are none", "once"],
+    ["options that are not a list", "once"],
   ])("to %s does not count", (_, options) => {
     expect(counts(ASKED, YES, options ?? [])).toBe(false);
   });

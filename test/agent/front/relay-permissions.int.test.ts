@@ -44,7 +44,7 @@ const HOSTILE: [string, Says][] = [
   ["an update of the call", (id) => update(id, SHOWN)],
   ["an update in an array", (id) => `[${update(id, SHOWN)}]`],
   [
-    "a question with an id that is none",
+    "a question with an invalid id",
     (id) =>
       line({
         id: {},

@@ -139,7 +139,7 @@ describe("an answer", () => {
       "which is not one of its tools",
     ],
     [
-      "arguments that are none",
+      "arguments that are not JSON",
       { name: "weather", arguments: "{oops" },
       "its arguments are not JSON",
     ],

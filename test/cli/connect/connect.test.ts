@@ -199,7 +199,7 @@ describe.each(WITH_SERVERS)(
 );
 
 describe.each(CASES)("$application, $fixture", ({ application, file, fixture, entries }) => {
-  it("gets the board into its file, and loses it byte for byte", async () => {
+  it("gets the board into its file, and --undo restores every byte", async () => {
     const original = fixture === undefined ? "" : readFileSync(join(FIXTURES, fixture), "utf8");
     put(file, original);
     chmodSync(at(file), 0o640);
@@ -215,7 +215,7 @@ describe.each(CASES)("$application, $fixture", ({ application, file, fixture, en
     expect(readdirSync(at("home/connect"))).toEqual([]);
   });
 
-  it("loses nothing but the board if the file has changed meanwhile", async () => {
+  it("keeps what has changed meanwhile: --undo removes only the board", async () => {
     const original = fixture === undefined ? "{}\n" : readFileSync(join(FIXTURES, fixture), "utf8");
     const comment = file.endsWith(".toml") ? "# later\n" : "// later\n";
     put(file, original);
@@ -230,7 +230,7 @@ describe.each(CASES)("$application, $fixture", ({ application, file, fixture, en
     expect(rest).toBe(comment + original);
   });
 
-  it("gets a file where there is none, and then has none again", async () => {
+  it("gets a new file, which --undo removes again", async () => {
     mkdirSync(at("real"));
     symlinkSync("real", at("linked"));
     for (const folder of ["new", "linked/new"]) {

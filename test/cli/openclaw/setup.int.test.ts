@@ -619,7 +619,7 @@ describe("plugboard openclaw setup refuses", () => {
       /names no agents under agents\.entries/,
     ],
     [
-      "an address that is none",
+      "an invalid address",
       "{}",
       ["--shared", "--url", "ftp://x/mcp"],
       /is not the address of a gateway/,

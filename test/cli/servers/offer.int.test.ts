@@ -125,7 +125,7 @@ describe("plugboard add of a server in the registry", () => {
     ],
     ["values for a command", ["add", "x", "--set", "A=1", "--", "run"], "--set, --package"],
     [
-      "a registry that is none",
+      "an address that is not a registry",
       ["add", NAME, "--registry", "http://a.example"],
       "is not an https URL",
     ],

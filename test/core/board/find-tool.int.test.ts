@@ -1,4 +1,4 @@
-// Finding a tool by name, for every face.
+// Finds a tool of a board by its name.
 
 import { readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

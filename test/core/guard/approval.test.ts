@@ -127,7 +127,7 @@ describe("whether a call is asked about", () => {
       false,
     ],
     [
-      "of a hint that is none",
+      "with a hint that is not a boolean",
       { agent: "destructive", server: trusted },
       subject("docs/read", { annotations: { readOnlyHint: "true" } }),
       true,

@@ -93,13 +93,13 @@ describe("a rate limit", () => {
     ["nothing is configured", undefined, undefined, READ],
     ["it is switched off", { default: false }, 100, READ],
     ["it is switched off for the tool", { default: 1, tools: { read: false } }, 100, READ],
-    ["the face has none", undefined, false, READ],
+    ["there is no limit for all servers", undefined, false, READ],
     ["the tool is the host's own", undefined, 1, subject("native/read")],
   ])("costs nothing where %s", (_, rateLimit, perMinute, of) => {
     expect(limited(rateLimit, perMinute).stage(of)).toBeUndefined();
   });
 
-  it("of the face holds for each server that has no word on it", async () => {
+  it("for all servers holds for each server that has no limit of its own", async () => {
     const { stage } = limited({ default: 2 }, SESSION_RATE_LIMIT);
     expect(await through(stage, READ, 200)).toBe(2);
     expect(await through(stage, subject("free/read"), 200)).toBe(100);

@@ -14,7 +14,7 @@ function subscribed(...subscriptions: string[]): KnownSession {
 }
 
 describe("the sessions that are remembered", () => {
-  it("are so many at most: those that were remembered first are forgotten", () => {
+  it("are limited in number: those that were remembered first are forgotten", () => {
     const sessions = new KnownSessions();
     for (let at = 0; at < MOST_SESSIONS; at += 1) sessions.set(`n${at}`, ENDED);
     expect(sessions.get("n0")).toBe(ENDED);

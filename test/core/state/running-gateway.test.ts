@@ -86,7 +86,7 @@ describe("the note about a running gateway", () => {
     expect(await findGateway(stateDir, "/a.json")).toEqual(gateway);
   });
 
-  it("without a version is none", async () => {
+  it("without a version is ignored", async () => {
     await recordGateway(stateDir, gateway);
     const file = gatewayFile(stateDir, "/a.json", "json");
     const { version: _, ...rest } = JSON.parse(readFileSync(file, "utf8"));

@@ -21,7 +21,7 @@ describe("a completion", () => {
   });
 
   it.each([null, {}, { completion: [] }, { completion: { values: "a" } }])(
-    "is none: %j",
+    "is rejected where the answer has no values: %j",
     (answer) => {
       expect(() => toCompletion(answer)).toThrow("has no values");
     },

@@ -47,7 +47,7 @@ describe("a result of another kind", () => {
       { content, isError: true, _meta },
     ],
     ["is an error with is_error", { content, is_error: true }, { content, isError: true }],
-    ["is none with is_error: false", { content, is_error: false }, { content }],
+    ["is an ordinary result with is_error: false", { content, is_error: false }, { content }],
     [
       "stays as it is where toolResult has no content",
       { toolResult: { zone: 1 } },
@@ -76,7 +76,7 @@ describe("content", () => {
       '[content of type \'text\' that is unknown or malformed] {"type":"text"}',
     ],
     [
-      "text that is none",
+      "a text block whose text is not a string",
       { type: "text", text: 5 },
       '[content of type \'text\' that is unknown or malformed] {"type":"text","text":5}',
     ],
@@ -87,7 +87,7 @@ describe("content", () => {
       "[content of type 'audio' that",
     ],
     [
-      "a resource that is none",
+      "a resource block without a resource",
       { type: "resource", resource: "a" },
       "[content of type 'resource' that",
     ],

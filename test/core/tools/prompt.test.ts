@@ -37,7 +37,7 @@ describe("a prompt's messages", () => {
     expect(toPrompt({ description: 5, messages: [message] })).toEqual({ messages });
   });
 
-  it.each([null, {}, { messages: {} }])("are none: %j", (answer) => {
+  it.each([null, {}, { messages: {} }])("are required of an answer: %j is rejected", (answer) => {
     expect(() => toPrompt(answer)).toThrow("has no messages");
   });
 });

@@ -8,22 +8,42 @@ const named = (tool: string) =>
 
 describe("the exception for a tool", () => {
   it.each<[string, PerTool<number> | undefined, number | undefined]>([
-    ["none without a setting", undefined, undefined],
-    ["none without exceptions", { default: 1 }, undefined],
-    ["none for other tools", { tools: { read_file: 1 } }, undefined],
-    ["by its own name", { tools: { write_file: 1 } }, 1],
-    ["by a pattern", { tools: { "write_*": 1 } }, 1],
-    ["by its canonical name", { tools: { "files/write_file": 1 } }, 1],
-    ["by its public name", { tools: { mcp__files__write_file: 1 } }, 1],
-    ["as other programs spell it", { tools: { mcp_files_write_file: 1 } }, 1],
-    ["with another character", { tools: { "write-file": 1 } }, 1],
-    ["none by the name of another server", { tools: { mcp_docs_write_file: 1 } }, undefined],
-    ["by its very name before any pattern", { tools: { "write_*": 5, write_file: 1 } }, 1],
+    ["absent without a setting", undefined, undefined],
+    ["absent without exceptions", { default: 1 }, undefined],
+    ["absent if only other tools are named", { tools: { read_file: 1 } }, undefined],
+    ["found by its own name", { tools: { write_file: 1 } }, 1],
+    ["found by a pattern", { tools: { "write_*": 1 } }, 1],
+    ["found by its canonical name", { tools: { "files/write_file": 1 } }, 1],
+    ["found by its public name", { tools: { mcp__files__write_file: 1 } }, 1],
+    ["found by the name that other programs give it", { tools: { mcp_files_write_file: 1 } }, 1],
+    ["found although - is written for _", { tools: { "write-file": 1 } }, 1],
+    ["absent under the name of another server", { tools: { mcp_docs_write_file: 1 } }, undefined],
+    [
+      "the one by its own name, whatever the patterns say",
+      { tools: { "write_*": 5, write_file: 1 } },
+      1,
+    ],
     ["the strictest of the patterns", { tools: { "*": 1, "write_*": 5, "w*": 3 } }, 5],
-    ["loosening by its own name", { default: 9, tools: { write_file: 1 } }, 1],
-    ["loosening by a pattern", { default: 9, tools: { "mcp_files_w*": 1 } }, 1],
-    ["not loosening by a similar name", { default: 9, tools: { "write-file": 1 } }, undefined],
-    ["not loosening by the server's name", { default: 9, tools: { files: 1 } }, undefined],
+    [
+      "found by its own name, even if it loosens the default",
+      { default: 9, tools: { write_file: 1 } },
+      1,
+    ],
+    [
+      "found by a pattern, even if it loosens the default",
+      { default: 9, tools: { "mcp_files_w*": 1 } },
+      1,
+    ],
+    [
+      "absent if a similar name would loosen the default",
+      { default: 9, tools: { "write-file": 1 } },
+      undefined,
+    ],
+    [
+      "absent if the server's name would loosen the default",
+      { default: 9, tools: { files: 1 } },
+      undefined,
+    ],
   ])("is %s", (_, setting, expected) => {
     expect(exceptionFor(setting, named("write_file"), (value) => value)).toBe(expected);
   });

@@ -42,7 +42,7 @@ describe("how the board is reached", () => {
       { kind: "none", why: "mcp.servers.plugboard is disabled" },
     ],
     ["not, without command and URL", {}, { kind: "none" }],
-    ["not at a URL that is none", { url: "file:///etc/passwd" }, { kind: "none" }],
+    ["not at a URL of another scheme", { url: "file:///etc/passwd" }, { kind: "none" }],
   ];
   it.each(cases)("%s", (_, plugboard, expected) => {
     const servers = plugboard === undefined ? {} : { plugboard };

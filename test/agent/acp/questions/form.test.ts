@@ -22,7 +22,7 @@ describe("a field", () => {
       { type: "string", minLength: -1, maxLength: 1e20 },
       { type: "string", minLength: 0, maxLength: 2 ** 32 - 1 },
     ],
-    ["a format that is none", { type: "string", format: "password" }, { type: "string" }],
+    ["a format that ACP does not know", { type: "string", format: "password" }, { type: "string" }],
     [
       "a number",
       { type: "number", minimum: 0.5, maximum: 1e300 },

@@ -276,7 +276,7 @@ describe("a bad server", () => {
       "mcpServers[0].env.NODE_OPTIONS",
     ],
     [
-      "an address that is none",
+      "an invalid address",
       { type: "http", name: "a", url: "nonsense", headers: [] },
       "mcpServers[0].url",
     ],

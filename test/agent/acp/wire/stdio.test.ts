@@ -64,7 +64,7 @@ describe("boundLines", () => {
     ["nor what is no JSON", LONG.repeat(3), null],
     ["nor an id that is no number", `{"id":00,"method":"m","params":"${LONG}"}`, null],
     ["nor an id that is no text", `{"id":"a\tb","method":"m","params":"${LONG}"}`, null],
-    ["nor an id that is none", `{"id":"${LONG}","method":"m"}`, null],
+    ["nor an id that is too long", `{"id":"${LONG}","method":"m"}`, null],
   ];
   it.each(cases)("replaces a line that is too long: %s", async (_, line, expected) => {
     const { lines, dropped } = await through(`first\n${line}\nlast\n${line}`);

@@ -101,7 +101,7 @@ describe("a provider that fails", () => {
     },
   );
 
-  it("because it never answers keeps nobody", async () => {
+  it("because it never answers delays nobody", async () => {
     const { embed } = provider(() => new Promise(() => {}));
     const { embeddings, clock, logger } = opened(embed);
     const ranking = embeddings.rank(["a"], many(3));

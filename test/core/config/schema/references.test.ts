@@ -37,7 +37,7 @@ describe("a reference to a secret", () => {
     "secret://gcp/x#a\u0000",
     "SECRET://gcp/x",
     "op://",
-  ])("%j is none", (written) => {
+  ])("%j is not a reference", (written) => {
     expect(parseReference(written)).toBeUndefined();
   });
 });

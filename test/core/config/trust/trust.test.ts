@@ -151,7 +151,7 @@ describe("a configuration", () => {
       { ...DOCS, env: { B: "2", A: "1" } },
     ],
     ["another spelling of the same", { ...DOCS, cwd: "x" }, { ...DOCS, workingDir: "x" }],
-    ["roots that are none", DOCS, { ...DOCS, roots: false }],
+    ["roots that are switched off", DOCS, { ...DOCS, roots: false }],
     ["keepAlive that is off", DOCS, { ...DOCS, keepAlive: false }],
     [
       "provenance",

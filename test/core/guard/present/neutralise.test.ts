@@ -200,7 +200,7 @@ describe("a copy of the frame's id", () => {
     expect(neutralise([`${NAME} ${id} ${id}`], id).removed).toBe(3);
   });
 
-  it("is none where other characters stand between its digits", () => {
+  it("does not count where other characters stand between its digits", () => {
     const text = Array.from(id).join("-");
     expect(clean(text, id)).toBe(text);
   });

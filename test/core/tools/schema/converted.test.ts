@@ -52,7 +52,7 @@ describe("open values", () => {
     ]);
   });
 
-  it("are what a property is that is asked for and not described", () => {
+  it("stand for a property that is required and not described", () => {
     const root = { type: "object", required: ["a"] };
     expect(normalizeSchema(root, "openai").schema).toEqual({
       type: "object",

@@ -346,7 +346,7 @@ describe("capabilities", () => {
     ["false is absent", { tools: {}, resources: false }, { tools: {} }, []],
     ["true is odd", { tools: true, prompts: {} }, { prompts: {} }, ["tools"]],
     ["a list and a text are odd", { tools: [], logging: "info" }, {}, ["tools", "logging"]],
-    ["a switch that is none is off", { tools: { listChanged: "yes" } }, { tools: {} }, []],
+    ["a switch that is not a boolean is off", { tools: { listChanged: "yes" } }, { tools: {} }, []],
     ["what nobody knows is left out", { experimental: null, x: 1, tools: {} }, { tools: {} }, []],
     [
       "what is too deep is left out",
@@ -354,8 +354,8 @@ describe("capabilities", () => {
       { tools: {} },
       [],
     ],
-    ["an inherited name is none", JSON.parse('{"__proto__": {"tools": {}}}'), {}, []],
-    ["a list is none", [], {}, []],
+    ["an inherited name is ignored", JSON.parse('{"__proto__": {"tools": {}}}'), {}, []],
+    ["a list is ignored", [], {}, []],
   ])("%s, in either era", async (_, stated, expected, odd) => {
     const part = { capabilities: stated };
     const old = await greet({ ...legacy, initialize: { ...initialized, ...part } });

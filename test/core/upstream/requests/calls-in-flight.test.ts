@@ -22,7 +22,7 @@ describe("a request", () => {
     expect(new CallsInFlight().originOfArrived()(open)).toEqual({ call: undefined, signal: open });
   });
 
-  it("belongs to the one call there is, and to none of two", () => {
+  it("belongs to the call under way, and to neither if there are two", () => {
     const calls = new CallsInFlight();
     const a = start(calls, "a");
     expect(calls.originOfArrived()(open).call).toBe(a.call);

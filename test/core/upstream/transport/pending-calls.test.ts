@@ -94,7 +94,7 @@ describe("an answer", () => {
   });
 });
 
-describe("an answer that is none", () => {
+describe("a line that looks like an answer", () => {
   it.each([
     ["nothing", {}],
     ["nothing but null", { error: null }],

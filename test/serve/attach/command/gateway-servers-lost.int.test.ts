@@ -243,7 +243,7 @@ describe("no other gateway comes", () => {
     expect(board.unmatchedRules()).toEqual([]);
   });
 
-  it("a gateway that cannot be used counts as none", async () => {
+  it("a gateway that cannot be used is treated as if there were none", async () => {
     const first = await gateway();
     const empty = await openChannel({});
     const { session } = await attached(first, async () => empty, { reattachFor: 100 });

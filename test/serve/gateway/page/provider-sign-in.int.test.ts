@@ -196,8 +196,8 @@ describe("signing in through the provider", () => {
   it.each([
     ["of another issuer", { iss: "https://evil.example" }],
     ["for another program", { aud: "other" }],
-    ["for several, made for another", { aud: [CLIENT, "other"], azp: "other" }],
-    ["for several, made for nobody", { aud: [CLIENT, "other"] }],
+    ["for several clients, issued to another one", { aud: [CLIENT, "other"], azp: "other" }],
+    ["for several clients, without saying which it was issued to", { aud: [CLIENT, "other"] }],
     ["made for another", { azp: "other" }],
     ["of another sign-in", { nonce: "x" }],
     ["that has expired", { exp: 1000 }],
