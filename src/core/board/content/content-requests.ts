@@ -1,7 +1,7 @@
 // Resource reads and prompt requests as guarded calls: what each is about, and what its failure says. The rules for them
 // name resources or prompts.
 
-import { toCompletion } from "../../tools/completion.ts";
+import { toCompletion } from "../../tools/server-content.ts";
 import { toInputRequired } from "../../tools/outcome.ts";
 import type { CallerOptions } from "../../types/caller-options.ts";
 import type { CallerRequest } from "../../types/connection.ts";

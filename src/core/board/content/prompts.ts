@@ -1,6 +1,6 @@
 // The prompts of a board: lists them, finds the server of a name, gets prompts and completes their arguments.
 
-import { toPrompt } from "../../tools/prompt.ts";
+import { toPrompt } from "../../tools/server-content.ts";
 import { presentPrompt } from "../../guard/present/prompt.ts";
 import { PlugboardError } from "../../types/errors.ts";
 import { isJsonObject } from "../../types/json.ts";

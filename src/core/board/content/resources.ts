@@ -1,6 +1,6 @@
 // The resources of a board: lists and reads them, subscribes to them, and completes URI templates.
 
-import { toContents } from "../../tools/resource.ts";
+import { toContents } from "../../tools/server-content.ts";
 import type { CallerOptions } from "../../types/caller-options.ts";
 import {
   CALLER_OPTIONS,
