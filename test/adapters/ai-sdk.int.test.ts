@@ -20,10 +20,12 @@ import { type Model, type ToolResult } from "../support/model/start.mjs";
 import { eventually } from "../support/processes.ts";
 import {
   expectedOf,
+  resultsIn,
   type Medium,
   SCRIPT,
   SCRIPT_NATIVE,
   SCRIPT_SERVERS,
+  SCRIPT_TURNS,
   type Seen,
   seenOf,
   useModel,
@@ -100,22 +102,13 @@ function seen({ content, isError, text }: ToolResult): Seen {
   );
 }
 
-function resultsIn({ requests }: Model): ToolResult[] {
-  return requests.at(-1)?.toolResults ?? [];
-}
-
 function native(name: string, execute: NativeTool["execute"]): NativeTool {
   return { name, description: name, parameters: { type: "object" }, execute };
 }
 
 describe.each(PROVIDERS)("toAiSdkTools with $name", (provider) => {
   it.each([false, true])("gives the results of the script, streamed: %s", async (streamed) => {
-    const toolCalls = SCRIPT.map(({ name, args }) => ({ name, arguments: args }));
-    const model = await start([
-      { toolCalls: toolCalls.slice(0, 10) },
-      { text: "And now the rest.", toolCalls: toolCalls.slice(10) },
-      { text: "Done." },
-    ]);
+    const model = await start(SCRIPT_TURNS);
     const board = await open(SCRIPT_SERVERS, { native: SCRIPT_NATIVE });
     const tools: ToolSet = toAiSdkTools(board, provider.options);
     expect(await converse(model, tools, { provider, streamed })).toBe("Done.");

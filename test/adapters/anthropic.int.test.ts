@@ -21,9 +21,11 @@ import { type Model, type ToolResult } from "../support/model/start.mjs";
 import { eventually } from "../support/processes.ts";
 import {
   expectedOf,
+  resultsIn,
   SCRIPT,
   SCRIPT_NATIVE,
   SCRIPT_SERVERS,
+  SCRIPT_TURNS,
   type Seen,
   seenOf,
   useModel,
@@ -69,18 +71,9 @@ function seen({ content, isError }: ToolResult): Seen {
   );
 }
 
-function resultsIn({ requests }: Model): ToolResult[] {
-  return requests.at(-1)?.toolResults ?? [];
-}
-
 describe("toAnthropicTools", () => {
   it.each([false, true])("gives the results of the script, streamed: %s", async (streamed) => {
-    const toolCalls = SCRIPT.map(({ name, args }) => ({ name, arguments: args }));
-    const model = await start([
-      { toolCalls: toolCalls.slice(0, 10) },
-      { text: "And now the rest.", toolCalls: toolCalls.slice(10) },
-      { text: "Done." },
-    ]);
+    const model = await start(SCRIPT_TURNS);
     const board = await open(SCRIPT_SERVERS, { native: SCRIPT_NATIVE });
     const answer = await converse(model, board, { streamed });
     expect(answer.content).toMatchObject([{ type: "text", text: "Done." }]);

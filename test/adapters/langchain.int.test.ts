@@ -10,13 +10,15 @@ import { type LangChainOptions, toLangChainTools } from "../../src/adapters/lang
 import type { Board } from "../../src/core/types/board.ts";
 import type { NativeTool } from "../../src/core/types/tool.ts";
 import { closeBoards, fixture, open } from "../support/boards.ts";
-import { type Model, type ModelOptions, type ToolResult } from "../support/model/start.mjs";
+import { type Model, type ToolResult } from "../support/model/start.mjs";
 import { eventually } from "../support/processes.ts";
 import {
   expectedOf,
+  resultsIn,
   SCRIPT,
   SCRIPT_NATIVE,
   SCRIPT_SERVERS,
+  SCRIPT_TURNS,
   type Seen,
   seenOf,
   useModel,
@@ -74,12 +76,6 @@ async function converse(
   }
 }
 
-const SCRIPT_TURNS: ModelOptions["turns"] = [
-  { toolCalls: SCRIPT.slice(0, 10).map(({ name, args }) => ({ name, arguments: args })) },
-  { toolCalls: SCRIPT.slice(10).map(({ name, args }) => ({ name, arguments: args })) },
-  { text: "Done." },
-];
-
 interface WireBlock {
   type: string;
   text?: string;
@@ -99,10 +95,6 @@ function seen({ content }: ToolResult): Seen {
       return source?.media_type ?? /^data:(.*?);base64,/.exec(url ?? "")?.[1] ?? [];
     }),
   );
-}
-
-function resultsIn({ requests }: Model): ToolResult[] {
-  return requests.at(-1)?.toolResults ?? [];
 }
 
 function messagesOf(all: readonly BaseMessage[]): ToolMessage[] {

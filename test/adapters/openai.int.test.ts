@@ -23,9 +23,11 @@ import { type Model, type ToolResult } from "../support/model/start.mjs";
 import { eventually } from "../support/processes.ts";
 import {
   expectedOf,
+  resultsIn,
   SCRIPT,
   SCRIPT_NATIVE,
   SCRIPT_SERVERS,
+  SCRIPT_TURNS,
   type Seen,
   seenOf,
   useModel,
@@ -110,10 +112,6 @@ function mediaIn(message: ChatCompletionUserMessageParam): Record<string, string
   return found;
 }
 
-function resultsIn({ requests }: Model): ToolResult[] {
-  return requests.at(-1)?.toolResults ?? [];
-}
-
 function native(name: string, execute: NativeTool["execute"], parameters = {}): NativeTool {
   return { name, description: name, parameters: { type: "object", ...parameters }, execute };
 }
@@ -132,12 +130,7 @@ const scan = native("scan", () => ({
 
 describe.each(APIS)("toOpenAiTools for %s", (api) => {
   it.each([false, true])("gives the results of the script, streamed: %s", async (streamed) => {
-    const toolCalls = SCRIPT.map(({ name, args }) => ({ name, arguments: args }));
-    const model = await start([
-      { toolCalls: toolCalls.slice(0, 10) },
-      { text: "And now the rest.", toolCalls: toolCalls.slice(10) },
-      { text: "Done." },
-    ]);
+    const model = await start(SCRIPT_TURNS);
     const board = await open(SCRIPT_SERVERS, { native: SCRIPT_NATIVE });
     expect(await LOOPS[api](model, board, { streamed })).toBe("Done.");
     const inOutput = api === "chat" ? [] : (["image", "blob"] as const);

@@ -11,9 +11,11 @@ import { type Model, type ToolResult } from "../support/model/start.mjs";
 import { eventually } from "../support/processes.ts";
 import {
   expectedOf,
+  resultsIn,
   SCRIPT,
   SCRIPT_NATIVE,
   SCRIPT_SERVERS,
+  SCRIPT_TURNS,
   type Seen,
   seenOf,
   useModel,
@@ -72,10 +74,6 @@ function seen({ content, isError }: ToolResult): Seen {
   return { ...rest, isError };
 }
 
-function resultsIn({ requests }: Model): ToolResult[] {
-  return requests.at(-1)?.toolResults ?? [];
-}
-
 function toolOf(board: Board, name: string, options?: Parameters<typeof toPiTools>[1]): PiTool {
   const found = toPiTools(board, options).find((tool) => tool.name === name);
   if (found === undefined) throw new Error(`no tool ${name}`);
@@ -100,12 +98,7 @@ describe("toPiTools", () => {
   it("makes tools that pi takes, and gives the results of the script", async () => {
     expectTypeOf<PiTool>().toExtend<AgentTool>();
     expectTypeOf<Omit<PiTool, "label">>().not.toExtend<AgentTool>();
-    const toolCalls = SCRIPT.map(({ name, args }) => ({ name, arguments: args }));
-    const model = await start([
-      { toolCalls: toolCalls.slice(0, 10) },
-      { toolCalls: toolCalls.slice(10) },
-      { text: "Done." },
-    ]);
+    const model = await start(SCRIPT_TURNS);
     const board = await open(SCRIPT_SERVERS, { native: SCRIPT_NATIVE });
     await converse(model, board);
     expect(resultsIn(model).map(seen)).toEqual(

@@ -6,7 +6,12 @@ import type { JsonObject } from "../../src/core/types/json.ts";
 import type { NativeTool } from "../../src/core/types/tool.ts";
 import { afterEach } from "vitest";
 import { fixture } from "../support/boards.ts";
-import { type Model, type ModelOptions, startModel } from "../support/model/start.mjs";
+import {
+  type Model,
+  type ModelOptions,
+  startModel,
+  type ToolResult,
+} from "../support/model/start.mjs";
 
 /** What a result may hold beside text. A blob is a resource's, whose address is said in words as well. */
 export type Medium = "image" | "audio" | "blob";
@@ -117,6 +122,21 @@ export function expectedOf(
 
 const FRAME =
   /<<<EXTERNAL_UNTRUSTED_CONTENT id="([0-9a-f]{16})">>>\nSource: .*\nThis is output from .*\n---([^]*)<<<END_EXTERNAL_UNTRUSTED_CONTENT id="\1">>>/;
+
+/** The script as a model plays it: in two steps, with words beside the calls of the second. */
+export const SCRIPT_TURNS: ModelOptions["turns"] = [
+  { toolCalls: SCRIPT.slice(0, 10).map(({ name, args }) => ({ name, arguments: args })) },
+  {
+    text: "And now the rest.",
+    toolCalls: SCRIPT.slice(10).map(({ name, args }) => ({ name, arguments: args })),
+  },
+  { text: "Done." },
+];
+
+/** What the model's last request had of the results of calls. */
+export function resultsIn({ requests }: Model): ToolResult[] {
+  return requests.at(-1)?.toolResults ?? [];
+}
 
 /** Texts in their order, `isError` as the API says it, or as the words do where the API cannot. */
 export function seenOf(texts: readonly string[], media: string[], isError?: boolean): Seen {
