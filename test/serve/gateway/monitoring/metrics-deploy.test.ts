@@ -53,11 +53,33 @@ it("every figure that is named exists", async () => {
     ...dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)),
     ...dashboard.templating.list.map(({ query }) => query),
   ];
-  const named = expressions.flatMap((each) => each.match(/\b(?:plugboard|process)_\w+/g) ?? []);
+  const named = expressions.flatMap(
+    (each) => each.match(/\b(?:nodejs|plugboard|process)_\w+/g) ?? [],
+  );
   const known = await knownNames();
   expect(named.length).toBeGreaterThan(30);
   expect(named.filter((name) => !known.has(name))).toEqual([]);
   expect(rules.every(({ annotations }) => annotations.summary !== "")).toBe(true);
+});
+
+it.each(["failed", "backoff", "needs-auth"])("a server in the state %s is told", (state) => {
+  const rules = alerts.groups.flatMap((group) => group.rules);
+  const isNamed = (expr: string): boolean =>
+    [...expr.matchAll(/plugboard_server_state\{state=~?"([^"]+)"/g)].some(([, states = ""]) =>
+      states.split("|").includes(state),
+    );
+  expect(rules.filter(({ expr }) => isNamed(expr))).toHaveLength(1);
+  const panels = dashboard.panels.flatMap(({ targets }) => targets);
+  expect(panels.filter(({ expr }) => isNamed(expr))).toHaveLength(1);
+});
+
+it("every code that a rule leaves out is one", () => {
+  const left = alerts.groups
+    .flatMap((group) => group.rules)
+    .flatMap(({ expr }) => /code!~"([^"]+)"/.exec(expr)?.[1]?.split("|") ?? []);
+  const codes = readFileSync(join(DEPLOY, "../docs/troubleshooting.md"), "utf8");
+  expect(left.length).toBeGreaterThan(0);
+  expect(left.filter((code) => code !== "TOOL_ERROR" && !codes.includes(code))).toEqual([]);
 });
 
 it("an engine that is away is 1, and the others 0", async () => {
