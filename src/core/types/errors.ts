@@ -257,8 +257,9 @@ export function ofSession(error: PlugboardError): PlugboardError {
 /** The same error, about a server that a worker runs: nothing listens there as long as that does not. */
 export function ofWorker(error: PlugboardError, server: string): PlugboardError {
   if (!hasErrorCode(error.cause, "ECONNREFUSED")) return error;
-  const start = `plugboard up --only ${server}`;
-  return copyOf(error, { hint: `on the machine of worker.url, start its worker: ${start}` });
+  return copyOf(error, {
+    hint: `plugboard up --only ${server} runs it, on the machine of worker.url`,
+  });
 }
 
 function copyOf(

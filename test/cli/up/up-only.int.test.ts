@@ -102,7 +102,7 @@ it("two gateways use the one process of a worker, which asks nobody itself", asy
   expect((await worker.stop()).code).toBe(0);
   const { stdout: without } = await scratch.run(["doctor", "docs"], on("four"));
   expect(without).toMatch(
-    /refused the connection.*\n.*on the machine of worker\.url, start its worker:?\s+plugboard up --only docs/,
+    /refused the connection.*\n.*plugboard up --only docs runs it, on the machine of worker\.url/,
   );
   const next = await start("three", "--only", "docs", "--port", String(port));
   const other = await called(next.url, TOKEN, "pid");
