@@ -21,7 +21,7 @@ export interface CallRequest {
 const NOTES = `
 Ways to give arguments:
   text=hi top=3                a value, converted to the type in the schema
-  --text hi --top 3, text:hi   the same, except for the options listed above
+  --text hi --top 3, text: hi  the same, except for the options listed above
   hi 3                         values, in the order that the tool's help has
   tag=a tag=b                  a list
   place.city=Oslo              one field of an object

@@ -36,12 +36,20 @@ export interface LooseOption {
   next?: LooseWord;
 }
 
+/** `key:` before its value, as in YAML. A value by itself, if the tool has no such parameter. */
+export interface LooseKey {
+  kind: "key";
+  text: string;
+  key: string;
+  next?: LooseWord;
+}
+
 export interface GivenArguments {
   /** The whole object, where one was given. */
   whole: JsonObject;
   pairs: GivenPair[];
   /** What only the schema can tell the meaning of, in the order in which it was typed. */
-  loose?: (LooseWord | LooseOption)[];
+  loose?: (LooseWord | LooseOption | LooseKey)[];
 }
 
 /** What a word can point to. Both reject with INVALID_ARGUMENTS. */
@@ -62,15 +70,15 @@ export async function parseArguments(
 
 /** What `key=value` may begin with, and an address with a query does not. */
 const KEY = /^[^\s/?&"']+$/u;
-/** As in YAML, and on the command lines of other programs. */
-const COLON = /^([\p{L}\p{N}_.-]+):(?!\/\/)(.+)$/su;
+/** As in YAML, and on the command lines of other programs. The value may be the next word. */
+const COLON = /^([\p{L}\p{N}_.-]+):(?!\/\/)(.*)$/su;
 
 class Reader {
   readonly given: GivenArguments = { whole: {}, pairs: [] };
   readonly #sources: ArgumentSources;
   #wholeFrom: string | undefined;
-  /** The option that the next word may belong to. */
-  #open: LooseOption | undefined;
+  /** What the next word may belong to. */
+  #open: LooseOption | LooseKey | undefined;
 
   constructor(sources: ArgumentSources) {
     this.#sources = sources;
@@ -90,13 +98,18 @@ class Reader {
       const path = word.slice(1);
       return this.#take(path, await this.#sources.file(path));
     }
+    const [, key, after] = COLON.exec(word) ?? [];
+    if (key !== undefined && after === "") {
+      this.#open = { kind: "key", text: word, key };
+      return this.#keep(this.#open);
+    }
     const read = await this.#word(word);
     if (read.pair !== undefined && /^[^=]*=/.test(word) && KEY.test(read.pair.key)) {
       this.given.pairs.push(read.pair);
     } else this.#keep(read);
   }
 
-  #keep(loose: LooseWord | LooseOption): void {
+  #keep(loose: LooseWord | LooseOption | LooseKey): void {
     (this.given.loose ??= []).push(loose);
   }
 

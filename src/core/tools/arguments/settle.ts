@@ -3,7 +3,14 @@
 
 import { isJsonObject, type JsonObject, tryParseJson } from "../../types/json.ts";
 import { closest } from "../../../util/closest.ts";
-import type { GivenArguments, GivenPair, GivenValue, LooseOption, LooseWord } from "./parse.ts";
+import type {
+  GivenArguments,
+  GivenPair,
+  GivenValue,
+  LooseKey,
+  LooseOption,
+  LooseWord,
+} from "./parse.ts";
 import { listed, shortName } from "./check.ts";
 import { type SchemaView, typesOf } from "./schema-view.ts";
 
@@ -22,6 +29,7 @@ export function settleWords(
   const settler = new Settler(view, pairs);
   for (const each of loose) {
     if (each.kind === "option") settler.option(each);
+    else if (each.kind === "key") settler.key(each);
     else settler.word(each);
   }
   return settler.settled(Object.keys(whole));
@@ -63,12 +71,27 @@ class Settler {
     if (next !== undefined) this.word(next);
   }
 
-  word(word: LooseWord): void {
+  key({ text, key, next }: LooseKey): void {
+    const pair = next && { key, value: next.value };
+    const isPair = this.word({
+      kind: "word",
+      text,
+      value: { kind: "text", text },
+      ...(pair && { pair }),
+    });
+    if (next !== undefined && !isPair) this.word(next);
+  }
+
+  /** Whether it is one with its key. */
+  word(word: LooseWord): boolean {
     const { pair } = word;
     const name = pair && this.#named(pair.key);
-    if (pair !== undefined && name !== undefined) this.#pairs.push({ ...pair, key: name });
-    else if (pair !== undefined && this.#isMistyped(pair.key)) this.#pairs.push(pair);
-    else this.#values.push(word);
+    if (pair !== undefined && (name !== undefined || this.#isMistyped(pair.key))) {
+      this.#pairs.push({ ...pair, key: name ?? pair.key });
+      return true;
+    }
+    this.#values.push(word);
+    return false;
   }
 
   settled(given: readonly string[]): Settled {

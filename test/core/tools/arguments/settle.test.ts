@@ -41,6 +41,10 @@ describe("arguments as people type them", () => {
     ["a flag before a pair", ["--draft", "title=x"], { draft: true, title: "x" }],
     ["a flag before a value", ["--draft", "x"], { draft: true, title: "x" }],
     ["a colon", ["title:x", "count:3"], { title: "x", count: 3 }],
+    ["a colon and a space", ["title:", "x y", "count:", "3"], { title: "x y", count: 3 }],
+    ["a colon and a file", ["title:", "@a.txt"], { title: "content of a.txt" }],
+    ["a colon at the end of a value", ["Note:", "3"], { title: "Note:", count: 3 }],
+    ["a colon before a pair", ["Note:", "count=3"], { title: "Note:", count: 3 }],
     ["a colon in a value", ["14:30"], { title: "14:30" }],
     ["a colon in an address", ["https://a.example/?q=1"], { title: "https://a.example/?q=1" }],
     ["values in the order of the schema", ["x", "3", "a"], { title: "x", count: 3, tags: ["a"] }],
@@ -61,6 +65,7 @@ describe("arguments as people type them", () => {
       "there is no parameter 'titel'; did you mean 'title'?",
     ],
     ["an unknown key", ["titel:x"], "there is no parameter 'titel'; did you mean 'title'?"],
+    ["it and a space", ["titel:", "x"], "there is no parameter 'titel'; did you mean 'title'?"],
     ["a value of another type", ["x", "y"], "count: expected integer, got 'y'"],
   ])("are refused for %s", async (_, words, problem) => {
     expect((await assembled(words)).problem).toBe(problem);
