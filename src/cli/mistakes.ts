@@ -105,6 +105,8 @@ const CALLED_ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ["servers", "status"],
   ["stop", "down"],
   ["start", "up"],
+  ["daemon", "up"],
+  ["inspect", "status"],
   ["emit-ts", "types"],
 ]);
 

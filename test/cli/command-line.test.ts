@@ -479,6 +479,12 @@ describe("a command line is refused", () => {
     [["emit-ts", "x"], "plugboard: unknown command 'emit-ts'; did you mean 'types'?"],
     [["remove"], "plugboard: missing required argument 'server'"],
     [["connect", "--undo"], "plugboard: missing required argument 'application'"],
+    [["daemon", "start"], "plugboard: unknown command 'daemon'; did you mean 'up'?"],
+    [["inspect", "docs"], "plugboard: unknown command 'inspect'; did you mean 'status'?"],
+    [
+      ["list", "docs"],
+      "plugboard: 'docs' is one word too many: it shows all servers; for one there are plugboard tools and plugboard status",
+    ],
     [["auth", "docs"], "plugboard: unknown command 'auth'; did you mean 'login'?"],
     [["pins", "ls"], "plugboard: unknown command 'ls'"],
     [["zzzzzzz"], "plugboard: unknown command 'zzzzzzz'"],

@@ -380,6 +380,7 @@ export const COMMANDS = [
     aliases: ["ls"],
     about: "show your servers, as plugboard alone does",
     notes: LIST_NOTES,
+    tooMuch: "it shows all servers; for one there are plugboard tools and plugboard status",
     options: { check: CHECK },
     examples: ["plugboard list", "plugboard --check"],
     read: (_, { check }) => ({ check }),
