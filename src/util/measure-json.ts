@@ -23,23 +23,22 @@ export interface JsonMeasure {
 
 /**
  * What somebody who has a line to this process may send at once: more values would hold up everybody else, and deeper ones
- * overflow the stack of who writes them. Around the arguments of a call are the message and its parameters.
+ * overflow the stack of who writes them.
  */
-export const MOST_IN_LINE: Readonly<JsonMeasure> = { values: 250_000, depth: REFUSED_DEPTH + 4 };
-/** A line of this size costs little, whatever is in it. */
-const SMALL = 4096;
+export const MOST_IN_LINE: Readonly<JsonMeasure> = { values: 250_000, depth: REFUSED_DEPTH };
 
-/** Why a line is not parsed. Undefined for one that may be. */
+/** Why a message is not parsed. Undefined for one that may be. */
 export function excessIn(
-  line: Buffer | string,
+  json: Buffer | string,
   most: Readonly<JsonMeasure> = MOST_IN_LINE,
 ): string | undefined {
-  if (line.length <= Math.min(SMALL, most.values)) return undefined;
-  const { values, depth } = measureJson(line, most);
+  // No text has more values or levels than characters.
+  if (json.length <= Math.min(most.values, most.depth)) return undefined;
+  const { values, depth } = measureJson(json, most);
   if (values > most.values) {
     return `has more than ${most.values} values; send fewer at once, or all of them as one text`;
   }
-  return depth > most.depth ? `is nested more than ${REFUSED_DEPTH} levels deep` : undefined;
+  return depth > most.depth ? `is nested more than ${most.depth} levels deep` : undefined;
 }
 
 /** Stops at the first value beyond `most`, and then says that many. What it says about a text that is not JSON means nothing. */

@@ -12,7 +12,7 @@ import { isJsonObject, type JsonObject, tryParseJson } from "../../../core/types
 import { ownerName, ownerState } from "../../../core/state/process-owner.ts";
 import { HeldBytes } from "../../../util/held-bytes.ts";
 import { makeDirectory } from "../../../util/make-directory.ts";
-import { measureJson } from "../../../util/measure-json.ts";
+import { excessIn } from "../../../util/measure-json.ts";
 import { byteSize, oneLine, percentDecoded } from "../../../util/text.ts";
 import { visible } from "../../../util/visible.ts";
 import { bodyHash, type ForwardResult, type Unanswered } from "../../endpoint/http/elsewhere.ts";
@@ -181,9 +181,12 @@ export class Page {
       return send(reply, 200, await methods.upload(fileName(String(file)), chunks, visitor));
     }
     // Whoever is not signed in has nothing to send but a key.
-    const most = name === "sign-in" ? ANSWER_BODY_BYTES : KEY_BODY_BYTES;
-    const bytes = await bodyOf(request, visitor === undefined ? most : MOST_BODY_BYTES);
-    if (bytes === undefined) return refuse(reply, TOO_LARGE);
+    const ofStranger = name === "sign-in" ? ANSWER_BODY_BYTES : KEY_BODY_BYTES;
+    const most = visitor === undefined ? ofStranger : MOST_BODY_BYTES;
+    const bytes = await bodyOf(request, most);
+    if (bytes === undefined) return refuse(reply, tooLarge(`is larger than ${byteSize(most)}`));
+    const excess = excessIn(bytes, MOST_JSON);
+    if (excess !== undefined) return refuse(reply, tooLarge(excess));
     if (forwarded !== undefined && forwarded.body !== bodyHash([bytes])) {
       return refuse(reply, FOREIGN);
     }
@@ -433,9 +436,7 @@ async function bodyOf(request: IncomingMessage, most: number): Promise<Buffer | 
   } catch {
     return Buffer.alloc(0);
   }
-  const bytes = held.takeBytes();
-  const { values, depth } = measureJson(bytes, MOST_JSON);
-  return values > MOST_JSON.values || depth > MOST_JSON.depth ? undefined : bytes;
+  return held.takeBytes();
 }
 
 /**
@@ -472,12 +473,15 @@ function fileName(written: string): string {
   return oneLine(visible(last), LONGEST_FILE_NAME) || "a bundle";
 }
 
-const TOO_LARGE: ApiRefusal = {
-  status: 413,
-  code: "MESSAGE_TOO_LARGE",
-  message: "the page takes no more than this at once",
-  hint: "use the command line for large arguments: plugboard call",
-};
+/** What the page sends is bounded more tightly than a call of the command line. */
+function tooLarge(excess: string): ApiRefusal {
+  return {
+    status: 413,
+    code: "MESSAGE_TOO_LARGE",
+    message: `the request ${excess}`,
+    hint: "use the command line for large arguments: plugboard call",
+  };
+}
 
 function refuse(reply: ServerResponse, { status, ...error }: ApiRefusal): void {
   send(reply, status, { error } satisfies ApiFailure);

@@ -196,6 +196,16 @@ describe("a request is refused", () => {
     expect(answer).toMatchObject({ status });
   });
 
+  it.each([
+    ["bytes", " ".repeat(5_000_000), "the request is larger than 4 MiB"],
+    ["values", `{"a":[${"1,".repeat(60_000)}1]}`, "the request has more than 50000 values"],
+    ["levels", `{"a":${"[".repeat(300)}`, "the request is nested more than 200 levels deep"],
+  ])("with too many %s is told so", async (_, body, reason) => {
+    const headers = own(await signedIn("owner"));
+    const answer = await send("/ui/api/servers/restart", { ...POST, headers, body });
+    expect(JSON.stringify(answer)).toContain(reason);
+  });
+
   it("of somebody who is not signed in, and sends more than a key", async () => {
     const body = JSON.stringify({ key: "x".repeat(2000) });
     expect(await send("/ui/api/enter", { method: "POST", headers: own(), body })).toMatchObject({
