@@ -55,7 +55,7 @@ export class Endpoint {
     const names = serverNames(board);
     const namesServer = (): boolean => names().size > 1;
     const hasServer = (name: string): boolean => names().has(name);
-    const shares = options.subscriptionShares ?? subscriptionShares();
+    const shares = options.subscriptionShares ?? subscriptionShares(options.isForMany);
     const given = { ...options, subscriptionShares: shares, namesServer, hasServer };
     const content = new ServedContent(given);
     const { subscriptions } = content;
@@ -66,7 +66,7 @@ export class Endpoint {
       ...given,
       changes: new Changes(board, clock, (server, uri) => subscriptions.urisOf(server, uri)),
       subscriptions,
-      held: new HeldCalls(clock, newId),
+      held: new HeldCalls(clock, newId, options.isForMany),
       shared: new SharedQuestions(namesServer, options.isForMany === true),
       waiting: new Map(),
       namesServer,

@@ -15,9 +15,9 @@ const MOST_SUBSCRIPTIONS = 4000;
 /** Each is kept as long as its client, or its session, and there may be thousands. */
 export const LONGEST_SUBSCRIBED = 8192;
 
-/** How many subscriptions all callers have together. */
-export function subscriptionShares(): Shares {
-  return new Shares(MOST_SUBSCRIPTIONS);
+/** How many subscriptions all callers have together. A client that makes them for many has counted them already. */
+export function subscriptionShares(isForMany = false): Shares {
+  return new Shares(isForMany ? Infinity : MOST_SUBSCRIPTIONS);
 }
 
 /** Throws UNSUPPORTED if the caller may have no other one. `shares.giveBack` must follow. */

@@ -198,7 +198,7 @@ export class ServedAgent {
   /** The sessions that have servers of their own. */
   readonly #sessionShares: Shares;
   /** All boards of the agent have the same servers. */
-  readonly #subscriptionShares = subscriptionShares();
+  readonly #subscriptionShares: Shares;
   /** All session boards, and the endpoints that serve them. */
   readonly #sessionBoards = new Set<ServedSession>();
   readonly #closing = new Set<Promise<void>>();
@@ -215,6 +215,7 @@ export class ServedAgent {
     this.#opened = opened;
     this.#options = options;
     this.#sessionShares = new Shares(options.sessionServers);
+    this.#subscriptionShares = subscriptionShares(options.isForMany);
     this.#jwts = new PresentedJwts(options.clock, (holder) => this.#rest(holder));
     this.endpoint = this.#serve(this.board);
     this.#ownUse = { endpoint: this.endpoint, release: () => {} };

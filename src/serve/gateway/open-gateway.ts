@@ -651,6 +651,7 @@ async function openHttp(
     logger,
   });
   const admission = admitRequests(access, agentIds, monitoring);
+  const allBodies = 4 * Math.max(BODIES_OF_ONE, settings.limits.bodyBytes);
   const gateway = new Gateway({
     host: settings.host,
     port: settings.port,
@@ -663,7 +664,8 @@ async function openHttp(
       elsewhere: replicas,
       maxBodyBytes: settings.limits.bodyBytes,
       maxBodyValues: settings.limits.bodyValues,
-      bodies: new Shares(4 * Math.max(BODIES_OF_ONE, settings.limits.bodyBytes)),
+      // All that reaches a worker comes from one caller, whose callers have had their shares where they came in.
+      bodies: new Shares(allBodies, options.only === undefined ? undefined : allBodies),
       limitsIn: "gateway.limits",
       onRequest: ({ caller, agent }, client, isInSession) =>
         monitoring.asked(caller, agent, client, isInSession),

@@ -110,6 +110,21 @@ it("two gateways use the one process of a worker, which asks nobody itself", asy
   await vi.waitFor(async () => expect(await via(1, "papers__pid")).toBe(other), SOON);
 });
 
+it("a worker takes more than one caller may send: its gateways have given each their share", async () => {
+  const [port = 0] = await freePorts(1);
+  const worker = { url: `http://127.0.0.1:${port}/mcp`, token: "secret://env/WORKER_TOKEN" };
+  scratch.configure({ docs: { ...fixture("echo"), worker } });
+  const { url } = await start("one", "--only", "docs", "--port", String(port));
+  const text = "x".repeat(15 * 1024 * 1024);
+  const params = { name: "sleep", arguments: { ms: 3000, text } };
+  const authorization = `Bearer ${TOKEN}`;
+  // 75 MiB; one caller of a gateway has 64.
+  const answers = await Promise.all(
+    Array.from({ length: 5 }, () => post(url, legacy("tools/call", params), { authorization })),
+  );
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+});
+
 it.each([
   ["unknown", "has no server 'unknown'"],
   ["plain", `the server 'plain' has no "worker"`],

@@ -32,8 +32,6 @@ const CAPABILITIES = {
 const MAY_COME: ReadonlySet<string> = new Set(["starting", "idle", "backoff", "stopped"]);
 /** How long a client that begins waits for the lists of resources and prompts. */
 const LOOK_MS = 2000;
-/** As many URIs as one client may listen to. */
-const MOST_URIS = 1000;
 /** How long a name is in the profile that a legacy session carries. */
 const LONGEST_NAME = 100;
 
@@ -157,11 +155,10 @@ export async function listen(exchange: Exchange, context: EndpointContext): Prom
   const uris = new Set(Array.isArray(resourceSubscriptions) ? resourceSubscriptions : [undefined]);
   const isUri = (uri: unknown): boolean =>
     typeof uri === "string" && uri.length <= LONGEST_SUBSCRIBED;
-  if (![...uris].every(isUri) || uris.size > MOST_URIS) {
+  const most = context.subscriptionShares.each;
+  if (![...uris].every(isUri) || uris.size > most) {
     const each = `of up to ${LONGEST_SUBSCRIBED} characters`;
-    return invalidParams(
-      `resourceSubscriptions is not a list of at most ${MOST_URIS} URIs ${each}`,
-    );
+    return invalidParams(`resourceSubscriptions is not a list of at most ${most} URIs ${each}`);
   }
   const { id: caller } = exchange.client.caller;
   const honoured = await subscribeTo(uris as Set<string>, caller, context);

@@ -6,6 +6,7 @@ import { isJsonObject, type JsonObject } from "../../../core/types/json.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
 import { deferred, type Deferred } from "../../../util/deferred.ts";
 import { LightSignal } from "../../../util/abort.ts";
+import { Shares } from "../../../util/shares.ts";
 import { type Answer, refuse, RPC } from "../message.ts";
 import type { Ask } from "./ask-client.ts";
 
@@ -91,23 +92,21 @@ export class HeldCall {
 export class HeldCalls {
   readonly #clock: Clock;
   readonly #newId: () => string;
+  readonly #shares: Shares;
   readonly #held = new Map<string, { call: HeldCall; caller: string; timer: Timer }>();
 
-  constructor(clock: Clock, newId: () => string) {
+  /** `isForMany`: the clients make calls of many callers, and have counted what each of them holds. */
+  constructor(clock: Clock, newId: () => string, isForMany = false) {
     this.#clock = clock;
     this.#newId = newId;
+    this.#shares = isForMany ? new Shares(Infinity) : new Shares(MOST_CALLS, MOST_CALLS_OF_ONE);
   }
 
   /** Returns the id to come back with, or undefined if too many calls are held already. */
   hold(call: HeldCall, caller: string): string | undefined {
-    let own = 0;
-    for (const held of this.#held.values()) if (held.caller === caller) own += 1;
-    if (this.#held.size >= MOST_CALLS || own >= MOST_CALLS_OF_ONE) return undefined;
+    if (this.#shares.take(caller) !== undefined) return undefined;
     const id = this.#newId();
-    const timer = this.#clock.later(HOLD_MS, () => {
-      this.#held.delete(id);
-      call.cancel();
-    });
+    const timer = this.#clock.later(HOLD_MS, () => this.take(id, caller)?.cancel());
     this.#held.set(id, { call, caller, timer });
     return id;
   }
@@ -117,15 +116,12 @@ export class HeldCalls {
     const held = this.#held.get(id);
     if (held === undefined || held.caller !== caller) return undefined;
     this.#held.delete(id);
+    this.#shares.giveBack(caller);
     held.timer.cancel();
     return held.call;
   }
 
   close(): void {
-    for (const { call, timer } of this.#held.values()) {
-      timer.cancel();
-      call.cancel();
-    }
-    this.#held.clear();
+    for (const [id, { caller }] of this.#held) this.take(id, caller)?.cancel();
   }
 }

@@ -297,6 +297,18 @@ describe("changes", () => {
     expect(later.message?.["result"]).toEqual({});
   });
 
+  it("of resources are not counted again for a client that makes the calls of many", async () => {
+    const board = await open({ lib: fixture("library") });
+    const { url } = await serve(board, { isForMany: true });
+    const client = await connectModern(url);
+    const uris = Array.from({ length: 1200 }, (_, at) => `lib:///books/${at}`);
+    // As a gateway does it: the next stream begins before the one that it replaces has ended.
+    for (let at = 0; at < 2; at += 1) {
+      const { honoredFilter } = await client.listen({ resourceSubscriptions: uris });
+      expect(honoredFilter.resourceSubscriptions).toHaveLength(uris.length);
+    }
+  });
+
   it("of a resource reach those who subscribed, also after a restart", async () => {
     const board = await open({ lib: fixture("library") });
     const kept = newKept();
