@@ -23,14 +23,14 @@ export async function writeGenerated(
   // A user who pressed Ctrl-C while the servers stopped does not want the file any more.
   if (signal.aborted) throw cancelled();
   const path = resolve(io.cwd, file);
-  if (await isLink(path)) {
-    throw new PlugboardError(
-      "INVALID_ARGUMENTS",
-      `${visible(file)} is a link, so it was not replaced`,
-      {
-        hint: "name the file that it leads to, or another one, with --output",
-      },
-    );
+  const inTheWay = await otherThanFile(path);
+  if (inTheWay !== undefined) {
+    const hint =
+      inTheWay === "a link"
+        ? "name the file that it leads to, or another one, with --output"
+        : "name another one with --output";
+    const message = `${visible(file)} is ${inTheWay}, so it was not replaced`;
+    throw new PlugboardError("INVALID_ARGUMENTS", message, { hint });
   }
   const before = await readTextFile(path);
   if (before.text !== undefined && before.text.trim() !== "" && !MARK.test(before.text)) {
@@ -44,9 +44,12 @@ export async function writeGenerated(
   if (isProgram) await makeRunnable(before.target);
 }
 
-async function isLink(path: string): Promise<boolean> {
+/** Undefined for a file, and where there is nothing. */
+async function otherThanFile(path: string): Promise<string | undefined> {
   const found = await lstat(path).catch(() => undefined);
-  return found?.isSymbolicLink() === true;
+  if (found === undefined || found.isFile()) return undefined;
+  if (found.isSymbolicLink()) return "a link";
+  return found.isDirectory() ? "a directory" : "not a file";
 }
 
 /** Whoever may read it may run it. */

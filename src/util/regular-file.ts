@@ -13,7 +13,9 @@ export async function openRegularFile(
   flags = O_RDONLY,
   mode?: number,
 ): Promise<FileHandle> {
-  const file = await open(path, flags | O_NONBLOCK, mode);
+  const file = await open(path, flags | O_NONBLOCK, mode).catch((error: unknown) => {
+    throw openingError(path, error);
+  });
   try {
     if ((await file.stat()).isFile()) return file;
     throw new NotARegularFile(path);
@@ -31,10 +33,14 @@ export function openGivenFile(path: string): Promise<FileHandle> {
   return OF_SHELL.test(path) ? open(path) : openRegularFile(path);
 }
 
-/** Rejects if there is something else at the path. */
-export async function readRegularFile(path: string): Promise<string> {
+/** What is larger is no certificate, key or template, and would take as much memory. */
+const LARGEST = 64 * 2 ** 20;
+
+/** Rejects if there is something else at the path, or more than `most` bytes. */
+export async function readRegularFile(path: string, most = LARGEST): Promise<string> {
   const file = await openRegularFile(path);
   try {
+    if ((await file.stat()).size > most) throw new TooLargeFile(path, most);
     return await file.readFile("utf8");
   } finally {
     await file.close();
@@ -62,12 +68,16 @@ export function openRegularFileNow(path: string, flags = O_RDONLY, mode?: number
   try {
     file = openSync(path, flags | O_NONBLOCK, mode);
   } catch (error) {
-    // A pipe that nobody reads cannot be opened for writing.
-    throw hasErrorCode(error, "ENXIO") ? new NotARegularFile(path) : error;
+    throw openingError(path, error);
   }
   if (fstatSync(file).isFile()) return file;
   closeSync(file);
   throw new NotARegularFile(path);
+}
+
+/** A socket cannot be opened, nor can a pipe that nobody reads be opened for writing. */
+function openingError(path: string, error: unknown): unknown {
+  return hasErrorCode(error, "ENXIO") ? new NotARegularFile(path) : error;
 }
 
 class NotARegularFile extends Error {
@@ -75,5 +85,13 @@ class NotARegularFile extends Error {
 
   constructor(path: string) {
     super(`${path} is not a regular file`);
+  }
+}
+
+class TooLargeFile extends Error {
+  readonly code = "ETOOLARGE";
+
+  constructor(path: string, most: number) {
+    super(`${path} is larger than ${most / 2 ** 20} MiB`);
   }
 }

@@ -1,4 +1,13 @@
-import { chmodSync, existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { writeGenerated } from "../../src/cli/generated-file.ts";
@@ -30,6 +39,18 @@ describe("a generated file", () => {
       message: "docs.mjs is a link, so it was not replaced",
     });
     expect(existsSync(target) ? readFileSync(target, "utf8") : undefined).toBe(before);
+  });
+
+  it.each<[string, (path: string) => unknown]>([
+    ["a directory", (path) => mkdirSync(path)],
+    ["not a file", (path) => execFileSync("mkfifo", [path])],
+  ])("is not written where there is %s", async (what, place) => {
+    place(join(scratch.directory, "docs.mjs"));
+    await expect(write("docs.mjs")).rejects.toMatchObject({
+      code: "INVALID_ARGUMENTS",
+      message: `docs.mjs is ${what}, so it was not replaced`,
+      hint: "name another one with --output",
+    });
   });
 
   it("is not written after an interrupt", async () => {

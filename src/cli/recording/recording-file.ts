@@ -7,7 +7,7 @@ import { PlugboardError } from "../../core/types/errors.ts";
 import { isJsonObject, type JsonObject, tryParseJson } from "../../core/types/json.ts";
 import type { TraceEntry } from "../../core/types/trace.ts";
 import { errorCode } from "../../util/error-code.ts";
-import { errorMessage } from "../../util/error-message.ts";
+import { reasonOf } from "../../util/system-problem.ts";
 import { LineReader } from "../../util/line-reader.ts";
 import { isDeeperThan } from "../../util/json-depth.ts";
 import { openRegularFile } from "../../util/regular-file.ts";
@@ -282,7 +282,9 @@ function damaged(name: string, why: string, hint = RECORD_AGAIN): PlugboardError
 
 function cannotRead(name: string, error: unknown): PlugboardError {
   const isMissing = errorCode(error) === "ENOENT";
-  const message = isMissing ? `there is no file ${name}` : `${name}: ${errorMessage(error)}`;
+  const message = isMissing
+    ? `there is no file ${name}`
+    : `the recording cannot be read: ${reasonOf(error)}`;
   const hint = "to make a recording: plugboard record <server> <file>";
   return new PlugboardError("INVALID_ARGUMENTS", message, { cause: error, hint });
 }
@@ -295,7 +297,7 @@ function cannotWrite(path: string, error: unknown): PlugboardError {
     });
   }
   if (errorCode(error) === "ELOOP") return anotherFile(path, "is a link");
-  const message = `the recording cannot be written to ${name}: ${errorMessage(error)}`;
+  const message = `the recording cannot be written to ${name}: ${reasonOf(error)}`;
   return new PlugboardError("SYSTEM_ERROR", message, { cause: error });
 }
 

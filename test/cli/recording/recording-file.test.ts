@@ -96,7 +96,11 @@ it.runIf(process.platform === "linux")("says why it could not be written", async
     code: "SYSTEM_ERROR",
     message: expect.stringContaining("cannot be written to /nowhere/docs.jsonl"),
   });
-  await expect(readRecording("/dev/null")).rejects.toThrow("is not a regular file");
+  const onDirectory = RecordingWriter.open("/tmp", { force: true, recorded });
+  await expect(onDirectory).rejects.toThrow("written to /tmp: /tmp is a directory, but a file");
+  await expect(readRecording("/dev/null")).rejects.toThrow(
+    "the recording cannot be read: /dev/null is not a regular file",
+  );
 });
 
 describe("a recording that is damaged is refused, with the line that is wrong", () => {

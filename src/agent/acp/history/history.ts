@@ -93,7 +93,7 @@ export class History {
     if (!ID.test(sessionId)) return undefined;
     let text: string;
     try {
-      text = await readRegularFile(this.#path(sessionId));
+      text = await readRegularFile(this.#path(sessionId), Infinity);
     } catch {
       return undefined;
     }

@@ -1,11 +1,12 @@
 // The packages that speak to the engines: they are optional, and loaded when the configuration has the engine.
 
-import { readFile } from "node:fs/promises";
 import { isIP } from "node:net";
 import { PlugboardError } from "../../types/errors.ts";
 import type { TlsFiles } from "../../types/server-config.ts";
 import { errorCode } from "../../../util/error-code.ts";
 import { errorMessage } from "../../../util/error-message.ts";
+import { readRegularFile } from "../../../util/regular-file.ts";
+import { reasonOf } from "../../../util/system-problem.ts";
 import { installHint, loadOptional, type OptionalPackage } from "../../../util/optional-package.ts";
 import { oneLine } from "../../../util/text.ts";
 
@@ -42,8 +43,8 @@ export function whyAway(error: unknown, engine: "postgres" | "valkey"): string {
 export async function readTlsFiles(tls: TlsFiles, host: string): Promise<object> {
   const read = async (file: string | undefined): Promise<string | undefined> => {
     if (file === undefined) return undefined;
-    return readFile(file, "utf8").catch((error: unknown) => {
-      const message = `a file of gateway.shared cannot be read: ${errorMessage(error)}`;
+    return readRegularFile(file).catch((error: unknown) => {
+      const message = `a file of gateway.shared cannot be read: ${reasonOf(error)}`;
       throw new PlugboardError("CONFIG_INVALID", message, { cause: error });
     });
   };
