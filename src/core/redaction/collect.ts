@@ -11,7 +11,13 @@ import {
 } from "./credential-name.ts";
 
 /** A user name in a URL without a password is a token if it is at least this long. */
-const TOKEN_LENGTH = 16;
+export const TOKEN_LENGTH = 16;
+
+/** `--token=x`, `NAME=x`, and `--token:x` or `/token:x` as programs of Windows take it. */
+export const NAMED_ARGUMENT =
+  /^((?:-{0,2}([A-Za-z][\w.-]*)=)|(?:(?:--?|\/)([A-Za-z][\w.-]*):))(.+)$/s;
+/** Options that take `user:password`. */
+export const USER_OPTION = /^(?:u|user)$/;
 
 const SHORTEST_COOKIE = 6;
 
@@ -159,12 +165,14 @@ class Collection {
     }
   }
 
-  /** `--token=x`, `--token x`, `NAME=x` as for `docker -e`, `Name: x` as for `--header`. */
+  /** `--token=x`, `--token x`, `--user me:x`, `NAME=x` as for `docker -e`, `Name: x` as for `--header`. */
   argument(arg: string, previous: string | undefined): void {
-    const [, name, value] = /^-{0,2}([A-Za-z][\w.-]*)=(.+)$/s.exec(arg) ?? [];
+    const [, before = "", long, other, value] = NAMED_ARGUMENT.exec(arg) ?? [];
+    const name = long ?? other;
     if (name !== undefined && value !== undefined) {
-      this.#before = `${name}=`;
+      this.#before = before.replace(/^[-/]+/, "");
       this.value(value, undefined, credentialLikeness(name));
+      if (USER_OPTION.test(name)) this.#userAndPassword(value);
       // The value may be a pair itself: `--header=Authorization: Bearer x`, `--env=API_KEY=x`.
       if (arg.startsWith("-")) this.argument(value, undefined);
     }
@@ -177,6 +185,13 @@ class Collection {
     if (option === undefined || arg.startsWith("-")) return;
     this.#before = `${option} `;
     this.#named(arg, credentialLikeness(option));
+    if (USER_OPTION.test(option)) this.#userAndPassword(arg);
+  }
+
+  /** Not of `user:group`, nor of two numbers. */
+  #userAndPassword(pair: string): void {
+    const password = passwordOf(pair);
+    if (password !== undefined) this.#add(password, ":");
   }
 
   /** The values of variables that are named like credentials. */
@@ -274,6 +289,12 @@ class Collection {
       known.isDoubtful &&= isDoubtful;
     }
   }
+}
+
+/** The password of `user:password`, unless it is a word or a number, as in `user:group`. */
+export function passwordOf(pair: string): string | undefined {
+  const [, password] = /^[^\s:/]+:(\S+)$/.exec(pair) ?? [];
+  return password !== undefined && isCredential(password, "maybe") ? password : undefined;
 }
 
 /** A header or a parameter of such a name never holds anything else. */

@@ -11,8 +11,12 @@ import {
   GO_USER_INFO,
   HARMLESS_HEADERS,
   headerLikeness,
+  NAMED_ARGUMENT,
+  passwordOf,
   splitScheme,
+  TOKEN_LENGTH,
   USER_INFO,
+  USER_OPTION,
 } from "./collect.ts";
 import {
   credentialLikeness,
@@ -99,13 +103,16 @@ function hideInAuth(auth: ServerAuth, hide: (value: string) => string): ServerAu
 
 function hideInArgument(arg: string, previous: string | undefined): string {
   const [, option] = /^--?([A-Za-z][\w.-]*)$/.exec(previous ?? "") ?? [];
-  if (option !== undefined && !arg.startsWith("-") && isHidden(arg, credentialLikeness(option))) {
-    return isAddress(arg) ? hideInValue(arg) : MARK;
+  if (option !== undefined && !arg.startsWith("-")) {
+    if (isHidden(arg, credentialLikeness(option))) return isAddress(arg) ? hideInValue(arg) : MARK;
+    if (USER_OPTION.test(option)) return hideInValue(hidePassword(arg));
   }
-  const [, before = "", name = "", value] = /^(-{0,2}([A-Za-z][\w.-]*)=)(.+)$/s.exec(arg) ?? [];
+  const [, before = "", long, other, value] = NAMED_ARGUMENT.exec(arg) ?? [];
+  const name = long ?? other ?? "";
   if (value !== undefined && !isAddress(arg)) {
     if (isHidden(value, credentialLikeness(name)) && !isAddress(value)) return `${before}${MARK}`;
-    return `${before}${arg.startsWith("-") ? hideInArgument(value, undefined) : hideInValue(value)}`;
+    const shown = USER_OPTION.test(name) ? hidePassword(value) : value;
+    return `${before}${arg.startsWith("-") ? hideInArgument(shown, undefined) : hideInValue(shown)}`;
   }
   const [, head = "", header = "", content] = /^(([A-Za-z][\w-]*):\s*)(\S.*)$/s.exec(arg) ?? [];
   if (content !== undefined && !isAddress(arg) && isHidden(content, headerLikeness(header))) {
@@ -114,7 +121,14 @@ function hideInArgument(arg: string, previous: string | undefined): string {
   return hideInValue(arg);
 }
 
-/** Hides the password and the parameters of an address, `Password=x` in a connection string, and a key as services form them. */
+function hidePassword(pair: string): string {
+  const password = passwordOf(pair);
+  return password === undefined || !isHidden(password, "maybe")
+    ? pair
+    : `${pair.slice(0, -password.length)}${MARK}`;
+}
+
+/** Hides the password or token and the parameters of an address, `Password=x` in a connection string, and a key as services form them. */
 export function hideInValue(text: string): string {
   if (isHidden(text, undefined)) return MARK;
   const json = BEGINS_AS_JSON.test(text) ? tryParseJson(text) : undefined;
@@ -123,6 +137,9 @@ export function hideInValue(text: string): string {
   if (found !== undefined && password !== undefined && isHidden(password, "password")) {
     const at = found.indexOf(`${user}:${password}@`) + user.length + 1;
     return hideInPairs(`${text.slice(0, at)}${MARK}${text.slice(at + password.length)}`);
+  }
+  if (found !== undefined && password === undefined && user.length >= TOKEN_LENGTH) {
+    if (isHidden(user, "maybe")) return hideInPairs(text.replace(`${user}@`, () => `${MARK}@`));
   }
   return hideInPairs(text);
 }

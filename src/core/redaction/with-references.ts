@@ -51,7 +51,7 @@ export interface CredentialPlace {
 }
 
 interface FindOptions {
-  /** Counts what looks like a key in the path of a URL too. Elsewhere it is no credential: most of it only names something. */
+  /** Counts what looks like a key in the path or the query of a URL too. Elsewhere it is no credential: most of it only names something. */
   inPath?: boolean;
 }
 
@@ -144,11 +144,15 @@ function withoutKeysInPath({ args, url, ...server }: ServerConfig): ServerConfig
   };
 }
 
+/** In the query too, whatever the parameter is called. */
 function hideKeysInPath(text: string): string {
-  const [, origin = "", path = "", rest = ""] =
-    /^(https?:\/\/[^/?#]*)([^?#]*)(.*)$/is.exec(text) ?? [];
-  const parts = path.split("/").map((part) => (isKeyInPath(part) ? MARK : part));
-  return origin === "" ? text : `${origin}${parts.join("/")}${rest}`;
+  const [, origin = "", path = "", query = "", rest = ""] =
+    /^(https?:\/\/[^/?#]*)([^?#]*)([^#]*)(.*)$/is.exec(text) ?? [];
+  if (origin === "") return text;
+  const hide = (part: string): string => (isKeyInPath(part) ? MARK : part);
+  const parts = path.split("/").map(hide).join("/");
+  const values = query.replace(/(?<==)[^&]+/g, hide);
+  return `${origin}${parts}${values}${rest}`;
 }
 
 /** `$${` is a literal `${`. */

@@ -171,6 +171,15 @@ describe("arguments", () => {
     [["-apikey", "abcdef123"], ["abcdef123"]],
     [["--apiKey=abcdef123"], ["abcdef123"]],
     [["--password", "correct horse"], ["correct horse"]],
+    [
+      ["--token:abcdef123", "/api-key:abcdef124"],
+      ["abcdef123", "abcdef124"],
+    ],
+    [
+      ["-u", "me:Zx81Qw22", "--user=me:Zx81Qw23"],
+      ["Zx81Qw22", "Zx81Qw23"],
+    ],
+    [["-u", "1000:1000", "--user=root:root"], []],
     [["run", "-e", "API_KEY=abcdef123", "image:1.2"], ["abcdef123"]],
     [["run", "--env=API_KEY=abcdef123"], ["abcdef123"]],
     [["--header", "Authorization: Bearer abcdef123"], ["abcdef123"]],

@@ -42,6 +42,14 @@ describe("how a server is started, without credentials", () => {
     [["--token", "${TOKEN}"], "--token ${TOKEN}"],
     [["postgres://me:${PW}@db/x"], "postgres://me:${PW}@db/x"],
     [["-e", "API_KEY=${KEY}"], "-e API_KEY=${KEY}"],
+    // As programs of Windows and curl take them, and tokens in place of a user.
+    [["--token:abc", "/api-key:abc", "/c:/x"], "--token:[REDACTED] /api-key:[REDACTED] /c:/x"],
+    [["-u", "me:x7Kp"], "-u me:[REDACTED]"],
+    [["--user=me:x7Kp"], "--user=me:[REDACTED]"],
+    [["-u", "1000:1000", "--user=root:root"], "-u 1000:1000 --user=root:root"],
+    [["-u", "me:${PW}"], "-u me:${PW}"],
+    [["git+https://x7KpQ2mW9sLr4TvZ@git.example/a"], "git+https://[REDACTED]@git.example/a"],
+    [["ssh://a-long-user-name@git.example/a"], "ssh://a-long-user-name@git.example/a"],
     [["--region=eu-west-1", "--max-tokens", "100"], "--region=eu-west-1 --max-tokens 100"],
   ])("%j", (args, shown) => {
     const target = { kind: "stdio" as const, command: "run", args, env: {} };

@@ -72,6 +72,17 @@ describe("credentials become references", () => {
     expect(withReferences("git-hub", server, new Map())).toEqual({ server: expected, variables });
   });
 
+  it("what looks like a key in a URL is one too, where it is asked for", () => {
+    const key = "x7KpQ2mW9sLr4TvZ3bNc";
+    const url = `https://a.example/T0/${key}/x?code=${key}&page=a-long-name-of-a-page#top`;
+    const found = (inPath: boolean): unknown =>
+      withReferences("a", { url, command: "x", args: [url] }, new Map(), { inPath }).server;
+    const hidden =
+      "https://a.example/T0/${A_URL_SECRET}/x?code=${A_URL_SECRET}&page=a-long-name-of-a-page#top";
+    expect(found(true)).toMatchObject({ url: hidden });
+    expect(found(false)).toMatchObject({ url, args: [url] });
+  });
+
   it("and one name never stands for two values", () => {
     const known = new Map<string, string>();
     const refer = (name: string, value: string): unknown =>
