@@ -16,6 +16,7 @@ import { parseChallenge, type ParsedChallenge } from "./challenge.ts";
 import type { OAuthClient } from "./client.ts";
 import type { NotRenewable } from "./grants.ts";
 import type { BegunSignIn, SignInOptions } from "./sign-in.ts";
+import { UnstoredGrant } from "./unstored-grant.ts";
 import { clientKey, type Discovery, type Grant, grantKey, serverKey } from "./store.ts";
 
 const loadFlows = () => import("./flows.ts");
@@ -61,11 +62,14 @@ export class ServerAuthorizer implements Authorizer {
   #lastSignIn: { scope: string | undefined; token: string; untried: number } | undefined;
   /** After a sign-out nobody is asked to sign in again. */
   #signedOut = false;
-  /** The grant that is being stored, or could not be stored. */
-  #unstored: Grant | undefined;
+  readonly #unstored: UnstoredGrant;
 
   constructor(options: ServerAuthorizerOptions) {
     this.#options = options;
+    this.#unstored = new UnstoredGrant({
+      ...options,
+      again: () => void this.#storeAgain().catch(() => {}),
+    });
     this.#serverKey = serverKey(options.serverUrl, options.person);
   }
 
@@ -104,8 +108,8 @@ export class ServerAuthorizer implements Authorizer {
   /** Takes over what another process has stored or removed. True if somebody has signed out there. */
   async hasEnded(): Promise<boolean> {
     const [discovery, before] = [this.#discovery, this.#grant];
-    if (discovery === undefined || before === undefined || before === this.#unstored) return false;
-    const stored = await this.#options.store.read("grant", this.#grantKey(discovery));
+    if (discovery === undefined || before === undefined) return false;
+    const stored = await this.#stored(this.#grantKey(discovery));
     if (this.#grant !== before) return false;
     this.#grant = stored;
     if (stored === undefined) this.#signedOut = true;
@@ -208,6 +212,7 @@ export class ServerAuthorizer implements Authorizer {
       this.#grant = undefined;
       if (grant === undefined) return "none";
       this.#signedOut = true;
+      this.#unstored.release();
       const client = await this.#client(discovery);
       const isRevoked =
         client !== undefined &&
@@ -224,7 +229,18 @@ export class ServerAuthorizer implements Authorizer {
     if (known === undefined) return;
     this.#discovery = known.discovery;
     this.#redirectUri = known.redirectUri;
-    this.#grant = await this.#options.store.read("grant", this.#grantKey(known.discovery));
+    this.#grant = await this.#stored(this.#grantKey(known.discovery));
+  }
+
+  /** What somebody else has stored since counts. */
+  async #storeAgain(): Promise<void> {
+    if (!(await this.#unstored.store())) await this.hasEnded();
+  }
+
+  /** The grant that counts: what is stored, or what could not be stored. */
+  async #stored(key: string): Promise<Grant | undefined> {
+    await this.#unstored.store().catch(() => {});
+    return this.#unstored.of(key) ?? this.#options.store.read("grant", key);
   }
 
   /** Runs one renewal at a time; all callers get the result of the first. */
@@ -272,7 +288,7 @@ export class ServerAuthorizer implements Authorizer {
     const discovery = await discover({ server, serverUrl, challenge, fetch, issuer });
     if (discovery.issuer !== this.#discovery?.issuer) {
       // Tokens and clients belong to the issuer that gave them.
-      this.#grant = await store.read("grant", this.#grantKey(discovery));
+      this.#grant = await this.#stored(this.#grantKey(discovery));
     }
     this.#discovery = discovery;
     const known = await store.read("server", this.#serverKey);
@@ -293,7 +309,7 @@ export class ServerAuthorizer implements Authorizer {
       if (await this.#adopt(discovery, used)) return true;
       const before = await store.read("grant", key);
       // Somebody has signed out in another process, perhaps where nobody revokes tokens: that must not be undone here.
-      if (before === undefined) this.#grant = undefined;
+      if (before === undefined && this.#unstored.of(key) === undefined) this.#grant = undefined;
       const refreshToken = this.#grant?.tokens.refresh_token;
       const client = await this.#client(discovery);
       if (refreshToken === undefined || client === undefined) return false;
@@ -311,8 +327,16 @@ export class ServerAuthorizer implements Authorizer {
       // A process that was stopped for long has lost its lease, and another one may have renewed the grant meanwhile.
       if (typeof renewed === "object") {
         const after = toGrant(renewed, this.#grant?.scope, this.#now());
-        if (await store.replaceGrant(key, before, after)) this.#grant = after;
-        else if (!(await this.#adopt(discovery, used))) await this.#keep(discovery, after);
+        this.#grant = after;
+        this.#unstored.hold({ key, before, grant: after });
+        // The refresh token before it has been used: what could not be stored is used too.
+        await this.#unstored
+          .store()
+          .then(async (isStored) => {
+            if (isStored || (await this.#adopt(discovery, used))) return;
+            await this.#keep(discovery, after);
+          })
+          .catch(() => {});
         return true;
       }
       if (!(await store.replaceGrant(key, before, undefined))) {
@@ -324,13 +348,14 @@ export class ServerAuthorizer implements Authorizer {
         await store.remove("client", clientKey(discovery, this.#redirectUri));
       }
       this.#grant = undefined;
+      this.#unstored.release();
       return false;
     });
   }
 
   /** Takes over the stored grant. True if its token is new, valid, and covers the scope. */
   async #adopt(discovery: Discovery, used: string | undefined, scope?: string): Promise<boolean> {
-    const stored = await this.#options.store.read("grant", this.#grantKey(discovery));
+    const stored = await this.#stored(this.#grantKey(discovery));
     if (stored === undefined) return false;
     this.#grant = stored;
     const { covers } = await loadFlows();
@@ -355,7 +380,8 @@ export class ServerAuthorizer implements Authorizer {
       .catch((error: unknown) => {
         throw signInError(server, `${discovery.issuer} gave no token`, error);
       });
-    await this.#keep(discovery, toGrant(tokens, scope, this.#now()));
+    // It can be used without being stored.
+    await this.#keep(discovery, toGrant(tokens, scope, this.#now())).catch(() => {});
   }
 
   async #askPerson(
@@ -389,11 +415,13 @@ export class ServerAuthorizer implements Authorizer {
     await this.#options.onChange();
   }
 
+  /** Rejects if it cannot be stored; it is used all the same. */
   async #keep(discovery: Discovery, grant: Grant): Promise<void> {
+    const key = this.#grantKey(discovery);
+    const before = await this.#options.store.read("grant", key).catch(() => undefined);
     this.#grant = grant;
-    this.#unstored = grant;
-    await this.#options.store.write("grant", this.#grantKey(discovery), grant);
-    if (this.#unstored === grant) this.#unstored = undefined;
+    this.#unstored.hold({ key, before, grant });
+    await this.#unstored.overwrite();
   }
 
   async #client(discovery: Discovery): Promise<OAuthClient | undefined> {
