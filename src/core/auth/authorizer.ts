@@ -74,7 +74,7 @@ export class ServerAuthorizer implements Authorizer {
   }
 
   async token(): Promise<string | undefined> {
-    await (this.#loading ??= this.#load());
+    await (this.#loading ?? this.#load());
     const grant = this.#grant;
     if (grant !== undefined && this.#isExpired(grant) && this.#discovery !== undefined) {
       const discovery = this.#discovery;
@@ -100,7 +100,7 @@ export class ServerAuthorizer implements Authorizer {
   /** Whether another process has stored a new token. The next request uses it. */
   async hasNews(): Promise<boolean> {
     const before = this.#grant?.tokens.access_token;
-    await (this.#loading = this.#load());
+    await this.#load();
     const now = this.#grant?.tokens.access_token;
     return now !== undefined && now !== before;
   }
@@ -118,7 +118,7 @@ export class ServerAuthorizer implements Authorizer {
 
   /** Asks a person to sign in, even if there is a token already. `answer` is the server's to a request without one. */
   async signIn(answer: Challenge, request: SignInRequest = {}): Promise<void> {
-    await (this.#loading ??= this.#load());
+    await (this.#loading ?? this.#load());
     const isChallenge = answer.status === 401;
     const parsed = isChallenge ? parseChallenge(answer) : undefined;
     const known = await this.#options.store.read("server", this.#serverKey);
@@ -161,7 +161,7 @@ export class ServerAuthorizer implements Authorizer {
     answer: Challenge,
     { redirectUri, state }: { redirectUri: string; state: string },
   ): Promise<{ url: string; begun: BegunSignIn }> {
-    await (this.#loading ??= this.#load());
+    await (this.#loading ?? this.#load());
     const parsed = answer.status === 401 ? parseChallenge(answer) : undefined;
     const { settings, store } = this.#options;
     const known = await store.read("server", this.#serverKey);
@@ -182,7 +182,7 @@ export class ServerAuthorizer implements Authorizer {
 
   /** Ends what `begin` has begun here or elsewhere. */
   async finish(begun: BegunSignIn, answer: URLSearchParams): Promise<void> {
-    await (this.#loading = this.#load());
+    await this.#load();
     const discovery = this.#discovery ?? (await this.#discover(undefined));
     const { finishSignIn, signInClient, toGrant } = await loadFlows();
     const { redirectUri, scope } = begun;
@@ -199,7 +199,7 @@ export class ServerAuthorizer implements Authorizer {
   }
 
   async signOut(): Promise<SignOutOutcome> {
-    await (this.#loading = this.#load());
+    await this.#load();
     const discovery = this.#discovery;
     if (discovery === undefined || this.#grant === undefined) return "none";
     const { store } = this.#options;
@@ -207,7 +207,7 @@ export class ServerAuthorizer implements Authorizer {
     // Without the lease, whoever renews the tokens now would store the new ones after these were removed.
     return store.withLease(this.#grantKey(discovery), async () => {
       // Another process may have signed in or renewed the tokens.
-      await (this.#loading = this.#load());
+      await this.#load();
       const grant = this.#grant;
       this.#grant = undefined;
       if (grant === undefined) return "none";
@@ -224,7 +224,17 @@ export class ServerAuthorizer implements Authorizer {
     });
   }
 
-  async #load(): Promise<void> {
+  /** Anew. What could not be read is read again by whoever needs it next. */
+  #load(): Promise<void> {
+    const loading = this.#read();
+    this.#loading = loading;
+    loading.catch(() => {
+      if (this.#loading === loading) this.#loading = undefined;
+    });
+    return loading;
+  }
+
+  async #read(): Promise<void> {
     const known = await this.#options.store.read("server", this.#serverKey);
     if (known === undefined) return;
     this.#discovery = known.discovery;
@@ -252,7 +262,7 @@ export class ServerAuthorizer implements Authorizer {
   }
 
   async #answer(challenge: ParsedChallenge, used: string | undefined): Promise<void> {
-    await (this.#loading ??= this.#load());
+    await (this.#loading ?? this.#load());
     const discovery = await this.#discover(challenge);
     if (this.#options.settings.grant === "client_credentials") {
       return this.#useCredentials(discovery, challenge.scope);

@@ -1,4 +1,4 @@
-// Tokens that cannot be stored when they come: with files, and with a PostgreSQL that is killed at that moment.
+// Tokens that cannot be stored when they come, or not be read: with files, and with a PostgreSQL that is killed at that moment.
 
 import { afterAll, afterEach, beforeAll, expect, it, onTestFinished, vi } from "vitest";
 import { closeAll } from "../../fixtures/http/client.ts";
@@ -195,4 +195,18 @@ it("who ends meanwhile tries once more", async () => {
   await store.return();
   await board.close();
   expect(await refreshTokenIn(store, key)).not.toBe(refreshesOf(oauth)[0]);
+});
+
+it("tokens that could not be read are read again", async () => {
+  const store = await withFiles();
+  const oauth = await protect();
+  const { state } = store;
+  await (await connect(oauth, { state, onAuthorization: agree(oauth) })).close();
+  await store.leave();
+  const board = await connect(oauth, { state, start: "none" });
+  const [failure] = await callAtOnce(board, 1);
+  expect(failure).toContain("no space left on device");
+  await store.return();
+  // The server is started again by itself.
+  await vi.waitFor(async () => expect(await callAtOnce(board, 1)).toEqual([]), SOON);
 });
