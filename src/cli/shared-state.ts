@@ -4,7 +4,7 @@ import { type ConfigSource, filesOf } from "../core/config/find.ts";
 import type { GatewayConfig } from "../core/config/gateway.ts";
 import { plugboardHome } from "../core/config/home.ts";
 import { openSharedState } from "../core/board/shared-state.ts";
-import type { SharedState } from "../core/types/shared-state.ts";
+import type { PinStore, SharedState } from "../core/types/shared-state.ts";
 import type { CliContext } from "./context.ts";
 import { findSource } from "./find-source.ts";
 import { LiveConfig } from "./live-config.ts";
@@ -44,12 +44,32 @@ export async function withSharedState<Result>(
   }
 }
 
-async function openState(context: CliContext): Promise<SharedState> {
-  const { io, clock, logger } = context;
-  if (mayShare(sourceOf(context))) {
-    await using live = await LiveConfig.open(context);
-    return await openGatewayState(live, await live.readGateway(), context, false);
+/**
+ * Runs the task with every place where pins of this configuration may be. Commands keep those of servers that they start
+ * themselves in files, also where gateways share them in PostgreSQL.
+ */
+export async function withPinStores<Result>(
+  context: CliContext,
+  task: (stores: readonly PinStore[]) => Promise<Result>,
+): Promise<Result> {
+  const files = await openFiles(context);
+  try {
+    return await withSharedState(context, ({ pins, health }) =>
+      // Files are never away, and have no health.
+      task(health === undefined ? [pins] : [pins, files.pins]),
+    );
+  } finally {
+    await files.close();
   }
+}
+
+async function openState(context: CliContext): Promise<SharedState> {
+  if (!mayShare(sourceOf(context))) return openFiles(context);
+  await using live = await LiveConfig.open(context);
+  return await openGatewayState(live, await live.readGateway(), context, false);
+}
+
+function openFiles({ io, clock, logger }: CliContext): Promise<SharedState> {
   const stateDir = plugboardHome(io.env, io.homedir);
   const surroundings = { env: io.env, clock, logger };
   return openSharedState({ shared: undefined, stateDir, isReplica: false, ...surroundings });

@@ -24,7 +24,7 @@ import {
   untrustedLines,
   withoutMark,
 } from "../servers/server-file.ts";
-import { withSharedState } from "../shared-state.ts";
+import { withPinStores } from "../shared-state.ts";
 import { requireYes } from "../terminal/input.ts";
 import type { MoveSecret } from "./command.ts";
 import { secretName, type SecretStore, WHERE, withStore } from "../store-secret.ts";
@@ -94,9 +94,10 @@ async function carryPins(
     if (before !== undefined && after !== undefined) changes.push([before, after]);
   }
   if (changes.length === 0) return;
-  await withSharedState(context, async ({ pins }) => {
-    const review = new PinReview(pins);
-    for (const [before, after] of changes) await review.carryOver(before, after);
+  await withPinStores(context, async (stores) => {
+    for (const review of stores.map((each) => new PinReview(each))) {
+      for (const [before, after] of changes) await review.carryOver(before, after);
+    }
   });
 }
 
