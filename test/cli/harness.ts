@@ -4,7 +4,7 @@ import { EventEmitter } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough, Writable } from "node:stream";
-import { afterEach, beforeEach } from "vitest";
+import { afterEach, beforeEach, expect } from "vitest";
 import type { ServerConfig } from "../../src/core/types/server-config.ts";
 import type { CliIo } from "../../src/cli/io.ts";
 import { runCli } from "../../src/cli/main.ts";
@@ -53,7 +53,7 @@ interface Surroundings {
   program?: (argv: readonly string[], io: CliIo) => Promise<number>;
 }
 
-interface Running {
+export interface Running {
   io: CliIo;
   stdout: Sink;
   stderr: Sink;
@@ -86,12 +86,15 @@ export interface Scratch {
   configure: (servers: Record<string, ServerConfig>, defaults?: object, root?: object) => void;
   start(argv: readonly string[], surroundings?: Surroundings): Running;
   run(argv: readonly string[], surroundings?: Surroundings): Promise<Finished>;
+  /** Starts a gateway, which listens when this resolves. It is stopped after the test, if it has not stopped by then. */
+  up(options?: readonly string[], surroundings?: Surroundings): Promise<Running>;
 }
 
 /** To be called at the top of a suite: a fresh directory per test, and nothing left running after it. */
 export function useScratch(): Scratch {
   let directory = "";
   let env: Record<string, string> = {};
+  const gateways: Running[] = [];
   beforeEach(() => {
     directory = temporaryDirectory();
     env = {
@@ -101,7 +104,10 @@ export function useScratch(): Scratch {
       OLLAMA_BASE_URL: "http://127.0.0.1:9/v1",
     };
   });
-  afterEach(() => {
+  afterEach(async () => {
+    for (const { events } of gateways) events.emit("SIGTERM");
+    const ended = await Promise.all(gateways.splice(0).map(({ done }) => done));
+    expect(ended.map(({ code }) => code)).toEqual(ended.map(() => 0));
     expectNoProcesses();
   });
   const scratch: Scratch = {
@@ -152,6 +158,15 @@ export function useScratch(): Scratch {
       return { io, stdout, stderr, events, exits, done };
     },
     run: (argv, surroundings) => scratch.start(argv, surroundings).done,
+    async up(options = [], surroundings = {}) {
+      const gateway = scratch.start(["up", "--port", "0", ...options], surroundings);
+      gateways.push(gateway);
+      const ended = gateway.done.then(({ stderr }) => {
+        throw new Error(`the gateway did not start: ${stderr}`);
+      });
+      await Promise.race([gateway.stderr.until("listens on"), ended]);
+      return gateway;
+    },
   };
   return scratch;
 }

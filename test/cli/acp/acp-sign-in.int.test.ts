@@ -73,13 +73,10 @@ describe("beside a gateway that runs", () => {
     ["the editor", async () => (await authenticate({ BROWSER: browser })).answers[1].result],
     ["a terminal", () => scratch.run(["acp", "--sign-in"], { env: { BROWSER: browser } })],
   ])("%s signs in for the gateway too", async (_, signIn) => {
-    const gateway = scratch.start(["up", "--port", "0"]);
-    await gateway.stderr.until("listens on");
+    await scratch.up();
     expect(JSON.stringify(await signIn())).toContain("signed in to docs");
     const called = await scratch.run(["call", "docs/echo", "text=hi"]);
     expect(called).toMatchObject({ code: 0, stdout: "hi\n", stderr: "" });
-    gateway.events.emit("SIGTERM");
-    await gateway.done;
   });
 });
 

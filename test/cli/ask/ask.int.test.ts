@@ -84,8 +84,7 @@ describe("plugboard ask", () => {
 
   it("beside a gateway has the same tools under the same names, and its calls need approval too", async () => {
     const config = await configure([CALL, { text: "then not" }, CALL, { text: "it said hi" }]);
-    const gateway = scratch.start(["--config", config, "up", "--port", "0"]);
-    await gateway.stderr.until("listens on");
+    const gateway = await scratch.up(["--config", config]);
     const refused = await ask(config, "go");
     expect([refused.code, refused.stdout]).toEqual([0, "then not\n"]);
     expect(refused.stderr).toContain("needs your approval");
@@ -93,8 +92,6 @@ describe("plugboard ask", () => {
     expect([allowed.code, allowed.stdout]).toEqual([0, "it said hi\n"]);
     expect(model?.requests[3]?.toolResults[0]?.text).toContain("EXTERNAL_UNTRUSTED_CONTENT");
     expect(gateway.stderr.text.match(/command attached: ask/g)).toHaveLength(2);
-    gateway.events.emit("SIGTERM");
-    await gateway.done;
   });
 
   it("neither shows the model a manual tool nor lets it call one", async () => {

@@ -2,13 +2,13 @@
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 import { fixture } from "../../support/boards.ts";
 import { startedProcesses } from "../../support/processes.ts";
-import { useScratch } from "../harness.ts";
+import { type Running, useScratch } from "../harness.ts";
 
 const scratch = useScratch();
-let gateway: ReturnType<typeof scratch.start> | undefined;
+let gateway: Running;
 
 const write = (name: string, servers: object): void =>
   writeFileSync(join(scratch.directory, name), JSON.stringify({ mcpServers: servers }));
@@ -19,15 +19,8 @@ beforeEach(() => {
   write("plugboard.json", { theirs: fixture("echo") });
 });
 
-afterEach(async () => {
-  gateway?.events.emit("SIGTERM");
-  await gateway?.done;
-  gateway = undefined;
-});
-
 async function up(): Promise<void> {
-  gateway = scratch.start(["--log-level", "info", "up", "--port", "0"]);
-  await gateway.stderr.until("listens on");
+  gateway = await scratch.up(["--log-level", "info"]);
 }
 
 interface Status {
@@ -53,7 +46,7 @@ it("a gateway has the servers of both files, commands share them, and an edit of
     const called = await scratch.run(["call", `${server}/echo`, "text=hi"]);
     expect(called).toEqual({ code: 0, stdout: "hi\n", stderr: "" });
   }
-  expect(gateway?.stderr.text.split("command attached: call")).toHaveLength(3);
+  expect(gateway.stderr.text.split("command attached: call")).toHaveLength(3);
   const named = await scratch.run(["--config", "plugboard.json", "call", "theirs/echo", "text=hi"]);
   expect(named.stderr).toContain("it has the servers of");
   write("home/plugboard.json", { mine: fixture("echo"), more: fixture("echo") });

@@ -3,28 +3,20 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { fixture } from "../../support/boards.ts";
 import { startedProcesses } from "../../support/processes.ts";
-import { Sink, useScratch } from "../harness.ts";
+import { type Running, Sink, useScratch } from "../harness.ts";
 
 const scratch = useScratch();
 
-type Running = ReturnType<typeof scratch.start>;
 let gateway: Running | undefined;
-
-afterEach(async () => {
-  gateway?.events.emit("SIGTERM");
-  await gateway?.done;
-  gateway = undefined;
-});
 
 async function up(
   argv: readonly string[] = [],
   env: Record<string, string> = {},
 ): Promise<Running> {
-  gateway = scratch.start(["up", "--port", "0", ...argv], { env });
-  await Promise.race([gateway.stderr.until("listens on"), gateway.done]);
+  gateway = await scratch.up(argv, { env });
   return gateway;
 }
 

@@ -1,13 +1,13 @@
 // A call to a running gateway goes a shorter way. It must not be seen from outside.
 
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import { fixture } from "../../support/boards.ts";
 import { eventually, startedProcesses } from "../../support/processes.ts";
-import { useScratch } from "../harness.ts";
+import { type Running, useScratch } from "../harness.ts";
 
 const scratch = useScratch();
 
-let gateway: ReturnType<typeof scratch.start>;
+let gateway: Running;
 
 beforeEach(async () => {
   scratch.servers({
@@ -15,15 +15,9 @@ beforeEach(async () => {
     hidden: { ...fixture("echo"), tools: { deny: ["echo"] } },
     own: { ...fixture("page"), scope: "session", enabled: false },
   });
-  gateway = scratch.start(["--log-level", "info", "up", "--port", "0"]);
-  await gateway.stderr.until("listens on");
+  gateway = await scratch.up(["--log-level", "info"]);
   // Both servers run, so that what is printed does not depend on it.
   for (const server of ["echo", "hidden"]) await scratch.run(["tools", server]);
-});
-
-afterEach(async () => {
-  gateway.events.emit("SIGTERM");
-  await gateway.done;
 });
 
 const CALLS: [what: string, words: string[], stdin?: string][] = [

@@ -28,8 +28,7 @@ it("plugboard restart and plugboard down reach the gateway that runs, whatever t
   expect(none.code).toBe(3);
   expect(none.stderr).toContain(`no gateway is running for ${config}`);
 
-  const up = scratch.start(["up", "--port", "0"]);
-  await up.stderr.until("listens on");
+  const up = await scratch.up();
   const pidOfEcho = async (): Promise<number> => {
     const { stdout } = await scratch.run(["status", "echo", "--json"]);
     return JSON.parse(stdout).servers[0].pid;
@@ -84,8 +83,7 @@ it.each([
 ])("down stops a gateway whose file %s is gone", async (_, file, argv) => {
   mkdirSync(join(scratch.directory, "home"), { mode: 0o700 });
   scratch.file(file, { mcpServers: { echo: fixture("echo") } });
-  const up = scratch.start([...argv, "up", "--port", "0"]);
-  await up.stderr.until("listens on");
+  const up = await scratch.up(argv);
   rmSync(join(scratch.directory, file));
   const down = await scratch.run([...argv, "down"]);
   expect(down).toMatchObject({ code: 0, stdout: expect.stringContaining("has stopped") });
@@ -102,8 +100,7 @@ it("plugboard up takes the place of a gateway in the background, and tells of on
   scratch.servers({ echo: fixture("echo") });
   const home = join(scratch.directory, "home");
   const config = join(scratch.directory, "servers.json");
-  const first = scratch.start(["up", "--port", "0"]);
-  await first.stderr.until("listens on");
+  const first = await scratch.up();
   const second = await scratch.run(["up", "--port", "0"]);
   expect([second.code, second.stderr]).toEqual([
     3,
@@ -114,8 +111,7 @@ it("plugboard up takes the place of a gateway in the background, and tells of on
   // As if it had been started by a command.
   const note = JSON.parse(scratch.read(gatewayFile("home", config, "json")));
   writeFileSync(gatewayFile(home, config, "json"), JSON.stringify({ ...note, background: true }));
-  const third = scratch.start(["up", "--port", "0"]);
-  await third.stderr.until("listens on");
+  const third = await scratch.up();
   expect(third.stderr.text).toContain(
     `This gateway takes the place of the one in the background (pid ${process.pid})`,
   );

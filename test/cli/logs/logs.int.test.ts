@@ -9,8 +9,7 @@ it("shows what the servers of the gateway write, and with -f what they write fro
     echo: fixture("echo"),
     broken: fixture("stderr-then-exit", "--reason=the key is missing"),
   });
-  const gateway = scratch.start(["up", "--port", "0"]);
-  await gateway.stderr.until("listens on");
+  await scratch.up();
   const logs = (...argv: string[]) => scratch.run(["logs", ...argv]);
   await expect.poll(async () => (await logs()).stdout).toMatch(/broken: .*start failed/);
   await expect.poll(async () => (await logs()).stdout).toMatch(/^\d\d:\d\d:\d\d echo: ready$/m);
@@ -33,8 +32,6 @@ it("shows what the servers of the gateway write, and with -f what they write fro
   await followed.stdout.until("echo: stopped\n");
   followed.events.emit("SIGINT");
   expect((await followed.done).code).toBe(0);
-  gateway.events.emit("SIGTERM");
-  await gateway.done;
 });
 
 it("says what to do where no gateway runs", async () => {

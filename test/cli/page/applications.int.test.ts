@@ -2,15 +2,11 @@
 
 import { mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { enterPage, type PageApi } from "../../support/page-api.ts";
-import { Sink, useScratch } from "../harness.ts";
+import { useScratch } from "../harness.ts";
 
 const scratch = useScratch();
-const stops: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const stop of stops.splice(0)) await stop();
-});
 
 const OWN =
   '{\n  "mcpServers": {\n    "own": { "command": "x", "env": { "API_KEY": "s3cret-value" } }\n  }\n}\n';
@@ -19,13 +15,7 @@ async function up(): Promise<PageApi> {
   mkdirSync(join(scratch.directory, ".cursor"));
   writeFileSync(join(scratch.directory, ".cursor", "mcp.json"), OWN);
   scratch.servers({});
-  const stderr = new Sink();
-  const running = scratch.start(["up", "--port", "0"], { stderr });
-  stops.push(async () => {
-    running.events.emit("SIGTERM");
-    await running.done;
-  });
-  await Promise.race([stderr.until("listens on"), running.done]);
+  await scratch.up();
   const { stdout } = await scratch.run(["ui", "--print"]);
   return enterPage(stdout.trim());
 }

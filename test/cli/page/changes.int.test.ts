@@ -4,30 +4,20 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Change, ChangePreview } from "../../../src/serve/gateway/page/wire.ts";
 import { enterPage, type PageApi } from "../../support/page-api.ts";
 import { zip } from "../../fixtures/bundles/zip.ts";
-import { Sink, useScratch } from "../harness.ts";
+import { useScratch } from "../harness.ts";
 
 const scratch = useScratch();
-const stops: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const stop of stops.splice(0)) await stop();
-});
 
 const ECHO = fileURLToPath(new URL("../../fixtures/servers/echo.mjs", import.meta.url));
 const BUNDLES = fileURLToPath(new URL("../../fixtures/bundles", import.meta.url));
 const echo = { command: process.execPath, args: [ECHO] };
 
 async function up(...argv: string[]): Promise<PageApi> {
-  const stderr = new Sink();
-  const running = scratch.start([...argv, "up", "--port", "0"], { stderr });
-  stops.push(async () => {
-    running.events.emit("SIGTERM");
-    await running.done;
-  });
-  await Promise.race([stderr.until("listens on"), running.done]);
+  await scratch.up(argv);
   const { stdout } = await scratch.run([...argv, "ui", "--print"]);
   return enterPage(stdout.trim());
 }

@@ -7,8 +7,7 @@ const scratch = useScratch();
 
 it("what the gateway's server said to several calls is recorded, and said again without it", async () => {
   scratch.servers({ echo: fixture("echo") });
-  const up = scratch.start(["up", "--port", "0"]);
-  await up.stderr.until("listens on");
+  const up = await scratch.up();
   const record = scratch.start(["record", "echo", "echo.jsonl"]);
   await record.stderr.until("plugboard restart echo");
   await scratch.run(["restart", "echo"]);

@@ -126,13 +126,10 @@ describe("plugboard add", () => {
 
   it("refuses the gateway that runs, wherever it listens", async () => {
     scratch.servers({});
-    const gateway = scratch.start(["up", "--port", "0"]);
-    await gateway.stderr.until("listens on");
+    const gateway = await scratch.up();
     const [url = ""] = /http:\/\/127\S*?:\d+/.exec(gateway.stderr.text) ?? [];
     const { code, stderr } = await scratch.run(["add", "me", `${url}/agents/x/mcp`, "--yes"]);
     expect([code, stderr]).toEqual([2, expect.stringContaining("'me' is Plugboard itself")]);
-    gateway.events.emit("SIGTERM");
-    await gateway.done;
   });
 
   it("shows what it is, asks, tries it, writes it, and what was added starts", async () => {

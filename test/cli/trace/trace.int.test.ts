@@ -66,8 +66,7 @@ it("without a tool, it follows the gateway that runs, or a server of its own, un
   own.events.emit("SIGINT");
   expect((await own.done).code).toBe(0);
 
-  const up = scratch.start(["up", "--port", "0"]);
-  await up.stderr.until("listens on");
+  const up = await scratch.up();
   const unknown = await scratch.run(["trace", "ecco"]);
   expect([unknown.code, unknown.stderr]).toEqual([
     2,

@@ -1,15 +1,11 @@
 // `plugboard up` with nothing to serve. It runs all the same, and tells you and its clients why there are no tools, unless
 // the file is wrong: then you are told, and nothing runs.
 
-import { afterEach, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { fixture } from "../../support/boards.ts";
-import { Sink, useScratch } from "../harness.ts";
+import { useScratch } from "../harness.ts";
 
 const scratch = useScratch();
-const stops: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const stop of stops.splice(0)) await stop();
-});
 
 it.each<[string, () => void, RegExp]>([
   ["without a configuration", () => {}, /home\/plugboard\.json has no MCP servers/],
@@ -37,13 +33,7 @@ it.each<[string, () => void, RegExp]>([
   ],
 ])("%s", async (title, prepare, expected) => {
   prepare();
-  const stderr = new Sink();
-  const running = scratch.start(["up", "--port", "0"], { stderr });
-  stops.push(async () => {
-    running.events.emit("SIGTERM");
-    await running.done;
-  });
-  await Promise.race([stderr.until("listens on"), running.done]);
+  const { stderr } = await scratch.up();
   const url = /http:\/\/127\.0\.0\.1:\d+\/mcp/.exec(stderr.text)?.[0] ?? "";
   const page = await fetch(url, { method: "OPTIONS", headers: { origin: "https://evil.example" } });
   const metadata = await fetch(new URL("/.well-known/oauth-protected-resource/mcp", url));
@@ -74,15 +64,9 @@ it.each<[string, () => void, RegExp]>([
 });
 
 it("writes nothing but JSON where lines are JSON", async () => {
-  const stderr = new Sink();
-  const running = scratch.start(["up", "--port", "0"], {
-    stderr,
-    env: { PLUGBOARD_LOG_FORMAT: "json" },
-  });
-  await stderr.until("listens on");
-  running.events.emit("SIGTERM");
-  expect((await running.done).code).toBe(0);
-  const messages = stderr.text
+  const gateway = await scratch.up([], { env: { PLUGBOARD_LOG_FORMAT: "json" } });
+  gateway.events.emit("SIGTERM");
+  const messages = (await gateway.done).stderr
     .trim()
     .split("\n")
     .map((line) => (JSON.parse(line) as { msg: string }).msg);
@@ -94,13 +78,7 @@ it("writes nothing but JSON where lines are JSON", async () => {
 });
 
 it("makes your file where there is none, so that a server can be added while it runs", async () => {
-  const stderr = new Sink();
-  const running = scratch.start(["up", "--port", "0"], { stderr });
-  stops.push(async () => {
-    running.events.emit("SIGTERM");
-    await running.done;
-  });
-  await stderr.until("listens on");
+  const { stderr } = await scratch.up();
   expect(JSON.parse(scratch.read("home/plugboard.json"))).toMatchObject({ mcpServers: {} });
   const server = fixture("echo");
   const added = await scratch.run([

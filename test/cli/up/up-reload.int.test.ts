@@ -12,7 +12,7 @@ import type { ServerConfig } from "../../../src/core/types/server-config.ts";
 import { gatewayFile } from "../../../src/core/state/running-gateway.ts";
 import { fixture } from "../../support/boards.ts";
 import { eventually, isAlive } from "../../support/processes.ts";
-import { Sink, useScratch } from "../harness.ts";
+import { useScratch } from "../harness.ts";
 
 const scratch = useScratch();
 const closers: (() => Promise<unknown>)[] = [];
@@ -37,17 +37,11 @@ function write(file: string, { servers, settings, list, root }: Config): void {
 }
 
 async function up(argv: readonly string[] = []) {
-  const stderr = new Sink();
-  const running = scratch.start([...argv, "up", "--port", "0"], { stderr });
-  await Promise.race([stderr.until("listens on"), running.done]);
-  const url = /http:\/\/[\d.]+:\d+/.exec(stderr.text)?.[0] ?? "";
+  const running = await scratch.up(argv);
+  const url = /http:\/\/[\d.]+:\d+/.exec(running.stderr.text)?.[0] ?? "";
   const requestInit = {
     headers: { authorization: `Bearer ${scratch.read("home/gateway/token").trim()}` },
   };
-  closers.push(async () => {
-    running.events.emit("SIGTERM");
-    expect((await running.done).code).toBe(0);
-  });
   return { ...running, url, requestInit };
 }
 

@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { TokenFiles } from "../../../src/core/state/files/token-files.ts";
 import { findGateway, gatewayFile } from "../../../src/core/state/running-gateway.ts";
 import { systemClock } from "../../../src/util/clock.ts";
@@ -11,11 +11,6 @@ import { fixture } from "../../support/boards.ts";
 import { Sink, useScratch } from "../harness.ts";
 
 const scratch = useScratch();
-const stops: (() => Promise<unknown>)[] = [];
-
-afterEach(async () => {
-  await Promise.all(stops.splice(0).map((stop) => stop()));
-});
 
 const INITIALIZE = {
   protocolVersion: "2025-11-25",
@@ -24,8 +19,7 @@ const INITIALIZE = {
 };
 
 async function up(argv: readonly string[] = [], stderr = new Sink()) {
-  const running = scratch.start(["up", "--port", "0", ...argv], { stderr });
-  await Promise.race([stderr.until("listens on"), running.done]);
+  const running = await scratch.up(argv, { stderr });
   const url = /http:\/\/[\d.]+:\d+/.exec(stderr.text)?.[0] ?? "";
   const token = scratch.read("home/gateway/token").trim();
   const get = (path: string, headers: Record<string, string> = {}): Promise<Response> =>
@@ -53,7 +47,6 @@ async function up(argv: readonly string[] = [], stderr = new Sink()) {
     running.events.emit("SIGTERM");
     return (await running.done).code;
   };
-  stops.push(stop);
   return { ...running, url, token, get, post, call, stop };
 }
 
