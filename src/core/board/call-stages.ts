@@ -14,7 +14,7 @@ import { rateLimitStage } from "../guard/rate-limit.ts";
 import { redactStage } from "../guard/redact.ts";
 import type { ServerGuards } from "../guard/server-guards.ts";
 import { SESSION_RATE_LIMIT } from "../guard/session-limits.ts";
-import { removeLeftResults, SpillDirectory } from "../guard/present/spill.ts";
+import { removeLeftResults, ResultFiles } from "../guard/present/result-files.ts";
 import type { AgentConfig } from "../types/agent-config.ts";
 import type { Callee, Next, OutermostStage, Stage, StageFor, Subject } from "../types/guard.ts";
 import type { Logger } from "../types/logger.ts";
@@ -51,7 +51,7 @@ interface LastingState {
   readonly turns: ApprovalTurns;
   readonly limits: Limits;
   readonly permits: Permits;
-  readonly spill: SpillDirectory | undefined;
+  readonly resultFiles: ResultFiles | undefined;
   readonly cleaning: Promise<void> | undefined;
   /** Calls in flight still write to those before the last. */
   readonly audits: AuditLog[];
@@ -139,7 +139,7 @@ export class CallStages {
     const settings: PresentSettings = {
       ...this.#framing(subject),
       maxResultBytes,
-      spill: this.#lasting.spill,
+      resultFiles: this.#lasting.resultFiles,
       readTool: this.#readTool,
     };
     return (outcome) => presentToModel(outcome, subject, settings);
@@ -163,13 +163,13 @@ export class CallStages {
   }
 
   /** The results that were too long for a model. */
-  get saved(): Pick<SpillDirectory, "read" | "hasText" | "texts"> | undefined {
-    return this.#lasting.spill;
+  get saved(): Pick<ResultFiles, "read" | "hasText" | "texts"> | undefined {
+    return this.#lasting.resultFiles;
   }
 
   async close(): Promise<void> {
-    const { audits, spill, cleaning } = this.#lasting;
-    await Promise.all([...audits.map((audit) => audit.close()), spill?.remove(), cleaning]);
+    const { audits, resultFiles, cleaning } = this.#lasting;
+    await Promise.all([...audits.map((audit) => audit.close()), resultFiles?.remove(), cleaning]);
   }
 
   /** The stages of another configuration. Calls in flight end with those that they began with. */
@@ -218,7 +218,8 @@ function newLastingState({
   shared,
 }: CallStagesOptions): LastingState {
   const { stateDir, state } = options;
-  const spill = stateDir && join(stateDir, "spill");
+  // What processes of earlier versions left behind is in a directory of this name, too.
+  const saved = stateDir && join(stateDir, "spill");
   return {
     approvals: new GivenApprovals({
       agent: { agent: agent.agentId, ...(agent.file !== undefined && { config: agent.file }) },
@@ -231,9 +232,9 @@ function newLastingState({
     // A session's own limits are for this session alone.
     limits: (over ? undefined : state?.limits) ?? new LocalLimits(clock),
     permits: new Map(),
-    spill: spill === undefined ? undefined : new SpillDirectory(spill),
+    resultFiles: saved === undefined ? undefined : new ResultFiles(saved),
     // Sessions share the directory, and the agent's board has seen to it.
-    cleaning: spill === undefined || shared ? undefined : removeLeftResults(spill),
+    cleaning: saved === undefined || shared ? undefined : removeLeftResults(saved),
     audits: [],
   };
 }

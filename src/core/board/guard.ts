@@ -246,11 +246,11 @@ export class BoardGuard {
 
   /** The results that were too long for a model: none without a `stateDir`, and none before the first call. */
   get saved(): SavedResults {
-    const spill = this.#loaded?.saved;
+    const files = this.#loaded?.saved;
     return {
-      hasAny: spill?.hasText ?? false,
-      names: spill?.texts ?? [],
-      read: async (...args) => spill?.read(...args),
+      hasAny: files?.hasText ?? false,
+      names: files?.texts ?? [],
+      read: async (...args) => files?.read(...args),
     };
   }
 

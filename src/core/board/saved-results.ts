@@ -2,7 +2,7 @@
 // It reads only what this board has saved, and frames a server's words like the result itself.
 
 import { newFrameId, toolFrame, withoutMarkers, wrap } from "../guard/present/frame.ts";
-import type { SavedPart } from "../guard/present/spill.ts";
+import type { SavedPart } from "../guard/present/result-files.ts";
 import type { ContentBlock } from "../types/content.ts";
 import { PlugboardError } from "../types/errors.ts";
 import type { JsonObject } from "../types/json.ts";

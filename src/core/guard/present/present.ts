@@ -9,7 +9,7 @@ import type { Subject } from "../../types/guard.ts";
 import type { FramingMode } from "../../types/guard-settings.ts";
 import { fit } from "./fit.ts";
 import { newFrameId, toolFrame, withoutMarkers, wrap } from "./frame.ts";
-import { saveRest, type SpillDirectory } from "./spill.ts";
+import { saveRest, type ResultFiles } from "./result-files.ts";
 import { stringsOf } from "./strings.ts";
 import { suspiciousPatterns } from "./suspicious.ts";
 
@@ -18,7 +18,7 @@ export interface PresentSettings {
   /** The most bytes of text, in UTF-8. */
   maxResultBytes: number;
   /** What does not fit is saved here, or left out if there is no directory. */
-  spill?: Pick<SpillDirectory, "write">;
+  resultFiles?: Pick<ResultFiles, "write">;
   /** The name of the tool with which the model can read what was saved, if it has one. */
   readTool?: () => string | undefined;
   /** 16 hexadecimal digits that nobody can guess. */
@@ -49,7 +49,7 @@ export function presentToModel(
       details: shown.details,
     };
   };
-  const { spill: directory, readTool, framing } = settings;
+  const { resultFiles: directory, readTool, framing } = settings;
   const { canonical, source } = subject;
   const note = saveRest(content, fitted, { canonical, source, framing }, { directory, readTool });
   return note instanceof Promise ? note.then(finish) : finish(note);

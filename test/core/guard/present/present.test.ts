@@ -8,7 +8,7 @@ import {
   type Presented,
   type PresentSettings,
 } from "../../../../src/core/guard/present/present.ts";
-import { SpillDirectory } from "../../../../src/core/guard/present/spill.ts";
+import { ResultFiles } from "../../../../src/core/guard/present/result-files.ts";
 import type { ContentBlock } from "../../../../src/core/types/content.ts";
 import type { ErrorCode } from "../../../../src/core/types/errors.ts";
 import type { CallOutcome, ToolSource } from "../../../../src/core/types/tool.ts";
@@ -423,11 +423,11 @@ describe("a result that is too large", () => {
   }
 
   it("is cut, and the whole of it saved; the note stands behind the frame", async () => {
-    const spill = new SpillDirectory(root);
+    const resultFiles = new ResultFiles(root);
     const whole = "é".repeat(100);
     const { content, details } = await present(
       { content: [text(whole), text("more")] },
-      { maxResultBytes: 5, spill },
+      { maxResultBytes: 5, resultFiles },
     );
     const path = pathIn(content);
     expect(content).toEqual([
@@ -440,19 +440,19 @@ describe("a result that is too large", () => {
   });
 
   it("is saved as text where it is structured", async () => {
-    const spill = new SpillDirectory(root);
+    const resultFiles = new ResultFiles(root);
     const { content } = await present(
       { content: [], structuredContent: { a: "x".repeat(50) } },
-      { maxResultBytes: 3, spill },
+      { maxResultBytes: 3, resultFiles },
     );
     expect(await readFile(pathIn(content), "utf8")).toBe(`{"a":"${"x".repeat(50)}"}`);
   });
 
   it("is saved as bytes where it is an image, and leaves a note", async () => {
-    const spill = new SpillDirectory(root);
+    const resultFiles = new ResultFiles(root);
     const { content, details } = await present(
       { content: [{ type: "image", data, mimeType: "image/png" }] },
-      { spill },
+      { resultFiles },
     );
     const path = pathIn(content);
     expect(content).toEqual([text(`[image/png, 5 MiB: too large to show, saved to ${path}]`)]);
@@ -488,12 +488,12 @@ describe("a result that is too large", () => {
   });
 
   it("takes the extension of the file from its type", async () => {
-    const spill = new SpillDirectory(root);
+    const resultFiles = new ResultFiles(root);
     const extensions: (string | undefined)[] = [];
     for (const mimeType of ["audio/x-wav", "application/pdf", "image/svg+xml", "../../x"]) {
       const { content } = await present(
         { content: [{ type: "image", data, mimeType }] },
-        { spill },
+        { resultFiles },
       );
       extensions.push(pathIn(content).split(".").at(-1));
     }
@@ -501,11 +501,11 @@ describe("a result that is too large", () => {
   });
 
   it("is no failure where it cannot be saved", async () => {
-    const spill = new SpillDirectory(join("/dev/null", "x"));
+    const resultFiles = new ResultFiles(join("/dev/null", "x"));
     const outcome: CallOutcome = {
       content: [text("abcdef"), { type: "image", data, mimeType: "image/png" }],
     };
-    const { content, isError } = await present(outcome, { maxResultBytes: 3, spill });
+    const { content, isError } = await present(outcome, { maxResultBytes: 3, resultFiles });
     expect(isError).toBeUndefined();
     expect(content).toEqual([
       text(

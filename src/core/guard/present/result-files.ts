@@ -19,9 +19,9 @@ const LONGEST_STEM = 64;
 const MEDIA_TYPE = /^[a-z]+\/[a-z0-9.+-]{1,64}$/;
 
 /** A failure is a value, because the call goes on. */
-export type Spilled = { kind: "saved"; path: string } | { kind: "failed"; reason: string };
+export type Saving = { kind: "saved"; path: string } | { kind: "failed"; reason: string };
 
-export interface SpillOptions {
+export interface ResultFilesOptions {
   /** The oldest files are deleted before the total grows beyond this. */
   maxTotalBytes?: number;
   /** The part of a file's name that nobody can guess. */
@@ -29,21 +29,21 @@ export interface SpillOptions {
 }
 
 /** Whose result it is, and how its words are framed. */
-export interface SpillingTool extends Pick<Subject, "canonical" | "source"> {
+export interface SavedTool extends Pick<Subject, "canonical" | "source"> {
   framing: FramingMode;
 }
 
 interface KeptFile {
   path: string;
   bytes: number;
-  tool: SpillingTool;
+  tool: SavedTool;
   isText: boolean;
 }
 
 /** A part of a saved text. */
 export interface SavedPart {
   text: string;
-  tool: SpillingTool;
+  tool: SavedTool;
   /** Where the part ends, in bytes. */
   end: number;
   totalBytes: number;
@@ -54,7 +54,7 @@ export function removeLeftResults(parent: string): Promise<void> {
   return removeLeftBehind(parent, PREFIX);
 }
 
-export class SpillDirectory {
+export class ResultFiles {
   readonly #parent: string;
   readonly #maxTotalBytes: number;
   readonly #randomName: () => string;
@@ -67,19 +67,19 @@ export class SpillDirectory {
   #last: Promise<unknown> = Promise.resolve();
 
   /** The directory gets a name of its own in `parent`. */
-  constructor(parent: string, options: SpillOptions = {}) {
+  constructor(parent: string, options: ResultFilesOptions = {}) {
     this.#parent = parent;
     this.#maxTotalBytes = options.maxTotalBytes ?? MAX_TOTAL_BYTES;
     this.#randomName = options.randomName ?? (() => randomBytes(6).toString("hex"));
   }
 
   /** Never rejects. The file is named after the tool; `extension` has no dot. */
-  write(tool: SpillingTool, extension: string, data: string | Uint8Array): Promise<Spilled> {
+  write(tool: SavedTool, extension: string, data: string | Uint8Array): Promise<Saving> {
     const isText = typeof data === "string";
     const bytes = isText ? Buffer.from(data) : data;
-    const spilled = this.#last.then(() => this.#write({ tool, isText }, extension, bytes));
-    this.#last = spilled;
-    return spilled;
+    const saving = this.#last.then(() => this.#write({ tool, isText }, extension, bytes));
+    this.#last = saving;
+    return saving;
   }
 
   /** Whether there is a text that can be read. */
@@ -131,7 +131,7 @@ export class SpillDirectory {
     about: Pick<KeptFile, "tool" | "isText">,
     extension: string,
     bytes: Uint8Array,
-  ): Promise<Spilled> {
+  ): Promise<Saving> {
     if (this.#removed) return { kind: "failed", reason: "the board is closed" };
     if (bytes.length > this.#maxTotalBytes) {
       return { kind: "failed", reason: "it is larger than the total that may be kept" };
@@ -195,7 +195,7 @@ function stemOf(name: string): string {
 
 interface SaveOptions {
   /** Without it, nothing is saved. */
-  directory?: Pick<SpillDirectory, "write"> | undefined;
+  directory?: Pick<ResultFiles, "write"> | undefined;
   /** The name of the tool with which the model can read a saved text, if it has one. */
   readTool?: () => string | undefined;
 }
@@ -204,14 +204,11 @@ interface SaveOptions {
 export function saveRest(
   content: readonly ContentBlock[],
   { cut, media }: Fitted,
-  tool: SpillingTool,
+  tool: SavedTool,
   { directory, readTool = () => undefined }: SaveOptions,
 ): string | undefined | Promise<string> {
   if (cut === undefined && media.length === 0) return undefined;
-  const write = (
-    extension: string,
-    data: () => string | Uint8Array,
-  ): Promise<Spilled | undefined> =>
+  const write = (extension: string, data: () => string | Uint8Array): Promise<Saving | undefined> =>
     directory === undefined ? Promise.resolve(undefined) : directory.write(tool, extension, data());
   const notes = media.map(async (each) => {
     const saved = await write(extensionOf(each), () => Buffer.from(each.data, "base64"));
@@ -224,7 +221,7 @@ export function saveRest(
   return Promise.all(notes).then((lines) => lines.join("\n"));
 }
 
-function mediaNote(media: OversizedMedia, saved: Spilled | undefined): string {
+function mediaNote(media: OversizedMedia, saved: Saving | undefined): string {
   const what = `${typeOf(media)}, ${byteSize(media.bytes)}`;
   if (saved === undefined) return `[${what}: too large, left out]`;
   if (saved.kind === "saved") return `[${what}: too large to show, saved to ${saved.path}]`;
@@ -234,7 +231,7 @@ function mediaNote(media: OversizedMedia, saved: Spilled | undefined): string {
 /** Promises only what the model can do: without the tool, the path is for the user. */
 function cutNote(
   { shownBytes, totalBytes }: CutText,
-  saved: Spilled | undefined,
+  saved: Saving | undefined,
   readTool: string | undefined,
 ): string {
   const what = `cut: ${byteSize(shownBytes)} of ${byteSize(totalBytes)} of text are shown`;
