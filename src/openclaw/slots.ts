@@ -72,7 +72,7 @@ export async function writeSlots(home: string, file: SlotFile): Promise<void> {
   await writeJsonFile(slotsFile(home), file);
 }
 
-export async function readRecord(home: string, slot: Slot): Promise<SlotRecord | undefined> {
+export async function readSlotRecord(home: string, slot: Slot): Promise<SlotRecord | undefined> {
   const value = await readJsonFile(recordFile(home, slot), MOST_BYTES);
   if (!isJsonObject(value) || value["version"] !== 1) return undefined;
   const { sessionKey, gateway, since, isOn } = value;
@@ -87,7 +87,7 @@ export async function readRecord(home: string, slot: Slot): Promise<SlotRecord |
   };
 }
 
-export async function writeRecord(home: string, slot: Slot, record: SlotRecord): Promise<void> {
+export async function writeSlotRecord(home: string, slot: Slot, record: SlotRecord): Promise<void> {
   await writeJsonFile(recordFile(home, slot), record);
 }
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { methods } from "@agentclientprotocol/sdk";
 import { expect, it } from "vitest";
-import { readRecord, slotUrl, writeSlots } from "../../src/openclaw/slots.ts";
+import { readSlotRecord, slotUrl, writeSlots } from "../../src/openclaw/slots.ts";
 import { startGateway } from "../fixtures/openclaw/gateway.ts";
 import { freePorts } from "../support/free-ports.ts";
 import { eventually, processesWith } from "../support/processes.ts";
@@ -30,7 +30,9 @@ it("each session has its own tools, also after a front was killed", async () => 
     const { url, port, sessions } = gateway;
     /** Which slots a session has switched on, by their records. */
     const on = async (): Promise<(boolean | undefined)[]> =>
-      (await Promise.all(slots.map((slot) => readRecord(home, slot)))).map((each) => each?.isOn);
+      (await Promise.all(slots.map((slot) => readSlotRecord(home, slot)))).map(
+        (each) => each?.isOn,
+      );
     const switched = (id: string): unknown =>
       sessions.get(`agent:main:acp-bridge:${id}`)?.toolOverrides;
     const start = () =>

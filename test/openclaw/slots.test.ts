@@ -2,11 +2,11 @@ import { mkdir, readdir, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import {
-  readRecord,
+  readSlotRecord,
   readSlots,
   slotsFile,
   slotUrl,
-  writeRecord,
+  writeSlotRecord,
   writeSlots,
   type SlotFile,
 } from "../../src/openclaw/slots.ts";
@@ -57,14 +57,14 @@ test.each<[string, unknown]>([
 
 test("a record says which session has a slot or had it last; one of an earlier version is of a slot that is on", async () => {
   const record = { version: 1, sessionKey: "agent:main:x", gateway: "/state", since: 5 } as const;
-  expect(await readRecord(home, SLOT)).toBeUndefined();
+  expect(await readSlotRecord(home, SLOT)).toBeUndefined();
   for (const isOn of [true, false]) {
-    await writeRecord(home, SLOT, { ...record, isOn });
-    expect(await readRecord(home, SLOT)).toEqual({ ...record, isOn });
+    await writeSlotRecord(home, SLOT, { ...record, isOn });
+    expect(await readSlotRecord(home, SLOT)).toEqual({ ...record, isOn });
   }
   expect(await readdir(join(home, "openclaw", "slots"))).toEqual(["plugboard-1.json"]);
   await writeFile(join(home, "openclaw", "slots", "plugboard-1.json"), JSON.stringify(record));
-  expect(await readRecord(home, SLOT)).toEqual({ ...record, isOn: true });
+  expect(await readSlotRecord(home, SLOT)).toEqual({ ...record, isOn: true });
 });
 
 test("a record that cannot be read is ignored", async () => {
@@ -78,6 +78,6 @@ test("a record that cannot be read is ignored", async () => {
     '{"version":1,"sessionKey":"x"}',
   ]) {
     await writeFile(file, text);
-    expect(await readRecord(home, SLOT)).toBeUndefined();
+    expect(await readSlotRecord(home, SLOT)).toBeUndefined();
   }
 });

@@ -14,7 +14,7 @@ import {
 import { hasErrorCode } from "../../util/error-code.ts";
 import { errorMessage } from "../../util/error-message.ts";
 import { readRegularFile } from "../../util/regular-file.ts";
-import { findTsagent, withBoard } from "./tsagent.ts";
+import { findTsagent, withBoardEntry } from "./tsagent.ts";
 
 /** `tsagent` has a format of its own; everybody else gets a template filled in. */
 export type AgentConfigFormat = { kind: "tsagent" } | { kind: "template"; file: string };
@@ -120,7 +120,7 @@ async function planTsagent(
   { cwd }: AgentConfigBase,
 ): Promise<Plan> {
   const { position, isDirectory, file, others } = await findTsagent(command, cwd);
-  const text = withBoard(file, board);
+  const text = withBoardEntry(file, board);
   const name = basename(file.path);
   return {
     files: [{ path: name, text }, ...others],

@@ -18,7 +18,7 @@ interface Span {
 }
 
 /** Undefined unless the bytes are a JSON object or array. */
-export function parseMessage(bytes: Buffer): JsonObject | unknown[] | undefined {
+export function parseLine(bytes: Buffer): JsonObject | unknown[] | undefined {
   const value = tryParseJson(bytes.toString("utf8"));
   return isJsonObject(value) || Array.isArray(value) ? value : undefined;
 }
@@ -27,7 +27,7 @@ export function parseMessage(bytes: Buffer): JsonObject | unknown[] | undefined 
  * Whether an object in the text has a key twice. Parsers do not agree which of the two counts, so that the sender could tell
  * one thing to us and another to whom we pass it on. `bytes` must be valid JSON, and `parsed` what it says.
  */
-export function repeatsKey(bytes: Buffer, parsed: unknown = parseMessage(bytes)): boolean {
+export function repeatsKey(bytes: Buffer, parsed: unknown = parseLine(bytes)): boolean {
   return writtenMembers(bytes) !== membersIn(parsed);
 }
 

@@ -15,7 +15,7 @@ import { Backlog } from "./backlog.ts";
 import { CHECK_COMMAND, endedAnswer, FrontAgent, stopped } from "./front-agent.ts";
 import { FrontAgents, type FrontAgentsOptions } from "./front-agents.ts";
 import type { HandOver } from "./hand-over.ts";
-import { isReadAlike, parseMessage, repeatsKey, withValue } from "./json-bytes.ts";
+import { isReadAlike, parseLine, repeatsKey, withValue } from "./json-bytes.ts";
 import type { Line } from "../../util/line-reader.ts";
 import type { LineWriter } from "./lines.ts";
 import {
@@ -190,7 +190,7 @@ export class Relay {
     const taken = bounded(line, DEFAULT_MAX_MESSAGE_BYTES);
     if (taken.kind === "refused") return this.#refuseClient(taken);
     const { bytes } = taken;
-    const message = readMessage(parseMessage(bytes));
+    const message = readMessage(parseLine(bytes));
     switch (message.kind) {
       case "answer":
         return this.#answerOfClient(message, bytes);
@@ -441,7 +441,7 @@ export class Relay {
   }
 
   #takeFromAgent(agent: FrontAgent, process: AgentProcess, bytes: Buffer): void {
-    const parsed = parseMessage(bytes);
+    const parsed = parseLine(bytes);
     if (parsed === undefined) return this.#dropJunk(process, bytes);
     const message = readMessage(parsed);
     if (isReadOtherwise(message, parsed, bytes)) this.#sessions.lostTrack(agent);

@@ -100,7 +100,7 @@ async function filesBeside(path: string): Promise<AgentFile[]> {
  * The agent's configuration with the board as its server `plugboard`, in place of one that has this name already.
  * Without an address, only such a one is taken out.
  */
-export function withBoard({ path, text }: AgentFile, board: BoardAddress | undefined): string {
+export function withBoardEntry({ path, text }: AgentFile, board: BoardAddress | undefined): string {
   const entry = board === undefined ? undefined : entryOf(board);
   const isJson = extname(path).toLowerCase() === ".json" || text.trimStart().startsWith("{");
   return isJson ? inJson(text, path, entry) : inYaml(text, path, entry);

@@ -21,7 +21,7 @@ import {
   type Api,
   APIS,
   knownProviders,
-  limitsOf,
+  modelLimits,
   type ModelLimits,
   NO_IMAGES,
 } from "./provider.ts";
@@ -112,7 +112,7 @@ export async function openModel(id: string, options: ModelOptions = {}): Promise
     id,
     sdk,
     languageModel: create(settings)(model),
-    ...limitsOf(provider),
+    ...modelLimits(provider),
     silence: { notice: options.notice ?? NOTICE_MS, timeout: options.timeout ?? TIMEOUT_MS },
     media: provider.images === false ? NO_IMAGES : api.media,
     options: api.options,

@@ -93,7 +93,7 @@ export const PROVIDERS: Readonly<Record<string, ModelProvider>> = {
 /** What a model accepts: whose rules for schemas, how many tools, and how many tokens in one request. */
 export type ModelLimits = Required<Pick<Api, "schemas" | "maxTools" | "contextWindow">>;
 
-export function limitsOf({ type, contextWindow }: ModelProvider): ModelLimits {
+export function modelLimits({ type, contextWindow }: ModelProvider): ModelLimits {
   const api = APIS[type];
   return {
     schemas: api.schemas,

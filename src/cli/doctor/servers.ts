@@ -1,6 +1,6 @@
 // Each server, from its command to its tools.
 
-import { limitsOf, providerOf } from "../../agent/loop/provider.ts";
+import { modelLimits, providerOf } from "../../agent/loop/provider.ts";
 import { statusOffBoard } from "../../core/board/untrusted-servers.ts";
 import { type AgentConfig, templateFor } from "../../core/types/agent-config.ts";
 import type { Board } from "../../core/types/board.ts";
@@ -48,7 +48,7 @@ function judgeOptions(agent: AgentConfig): JudgeOptions {
     rules: agent.guard?.rules,
     toolNames: templateFor(toolNames, servers.filter(({ enabled }) => enabled).length),
     toolNameLength,
-    model: provider && { id, ...limitsOf(provider) },
+    model: provider && { id, ...modelLimits(provider) },
   };
 }
 

@@ -1,7 +1,7 @@
 // `plugboard status`: a row for each server, or everything about one; those of the gateway, if one runs here or shares the state.
 
 import { leftOutTools } from "../../agent/loop/offered-tools.ts";
-import { limitsOf, providerOf } from "../../agent/loop/provider.ts";
+import { modelLimits, providerOf } from "../../agent/loop/provider.ts";
 import { describePlan, summarisePlan } from "../../core/board/prompt-plan.ts";
 import { type AgentConfig, DEFAULT_AGENT } from "../../core/types/agent-config.ts";
 import type { Board } from "../../core/types/board.ts";
@@ -211,7 +211,7 @@ function statusFor(
   const provider = providerOf(id, modelProviders);
   // Without a model there is nothing to tell; `ask` and `acp` report one that does not exist.
   if (provider === undefined) return servers;
-  const leftOut = leftOutTools(board.tools(), { id, ...limitsOf(provider) });
+  const leftOut = leftOutTools(board.tools(), { id, ...modelLimits(provider) });
   return servers.map((each) => ({
     ...each,
     diagnostics: [...each.diagnostics, ...leftOut.filter(({ server }) => server === each.name)],

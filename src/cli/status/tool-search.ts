@@ -1,6 +1,6 @@
 // Whether a model gets all tools of an agent or searches for them, for people.
 
-import { limitsOf, providerOf } from "../../agent/loop/provider.ts";
+import { modelLimits, providerOf } from "../../agent/loop/provider.ts";
 import { planPrompt, type PromptPlan } from "../../core/board/prompt-plan.ts";
 import type { AgentConfig } from "../../core/types/agent-config.ts";
 import type { Board } from "../../core/types/board.ts";
@@ -17,7 +17,7 @@ export function planFor(
   const { toolSearch } = board;
   return planPrompt(board.tools(), {
     toolSearch,
-    ...(provider && { contextWindow: limitsOf(provider).contextWindow }),
+    ...(provider && { contextWindow: modelLimits(provider).contextWindow }),
   });
 }
 

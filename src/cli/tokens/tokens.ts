@@ -20,7 +20,7 @@ import { withSharedState } from "../shared-state.ts";
 import { clientEntries } from "../../serve/gateway/access/client-entries.ts";
 import {
   endpointOf,
-  limitsOf,
+  tokenLimits,
   policyOf,
   unseenBy,
 } from "../../serve/gateway/access/token-terms.ts";
@@ -179,7 +179,7 @@ function listTokens(
       token.name,
       token.id,
       token.agents?.join(", ") ?? "all",
-      limitsOf(token.policy, used.get(token.id)).join(", "),
+      tokenLimits(token.policy, used.get(token.id)).join(", "),
       expiryOf(token, clock.now()),
       token.lastUsedAt === undefined ? "never" : localTime(token.lastUsedAt).slice(0, -3),
     ],

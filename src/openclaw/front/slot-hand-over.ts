@@ -19,14 +19,14 @@ import type { Logger } from "../../core/types/logger.ts";
 import type { GatewayClient } from "../gateway-client.ts";
 import { closeConnections, findLabel, findSession, switchOff, switchOn } from "../session-slot.ts";
 import {
-  readRecord,
+  readSlotRecord,
   recordFile,
   readSlots,
   type Slot,
   slotPath,
   type SlotRecord,
   slotUrl,
-  writeRecord,
+  writeSlotRecord,
 } from "../slots.ts";
 import { type Clock, type Timer, within } from "../../util/clock.ts";
 import { deferred } from "../../util/deferred.ts";
@@ -172,7 +172,7 @@ class SlotSession implements Prepared {
     this.#key = key;
     this.#recorded = key;
     // Before it is on, so that a crash in between leaves nothing that nobody knows of.
-    await writeRecord(home, slot, await recordOf(key, true, { gateway, clock }));
+    await writeSlotRecord(home, slot, await recordOf(key, true, { gateway, clock }));
     this.#key = await switchOn(gateway, key, slot.name, `session-${newId()}`);
     this.#watchGateway();
   }
@@ -298,7 +298,10 @@ async function inOrder(
     if (record?.gateway === id && isSameKey(record.sessionKey, key)) return -1;
     return record?.isOn === false ? record.since + 1 : 0;
   };
-  const ranked = slots.map(async (slot) => ({ slot, rank: rank(await readRecord(home, slot)) }));
+  const ranked = slots.map(async (slot) => ({
+    slot,
+    rank: rank(await readSlotRecord(home, slot)),
+  }));
   return (await Promise.all(ranked))
     .toSorted((one, other) => one.rank - other.rank)
     .map(({ slot }) => slot);
@@ -316,7 +319,7 @@ async function claimIfFree(
 ): Promise<SessionEndpoint | undefined> {
   await giveUp(slot, options.held);
   const endpoint = await reserve(slot, options);
-  const stale = endpoint && (await readRecord(options.home, slot));
+  const stale = endpoint && (await readSlotRecord(options.home, slot));
   if (endpoint === undefined || stale?.isOn !== true) return endpoint;
   let isOurs = false;
   try {
@@ -357,7 +360,7 @@ async function clearSlot(
   await switchOff(gateway, key, slot.name, names);
   const record = await recordOf(key, false, { gateway, clock });
   // By then the record may be that of another front.
-  if (late?.aborted !== true) await writeRecord(home, slot, record);
+  if (late?.aborted !== true) await writeSlotRecord(home, slot, record);
 }
 
 async function recordOf(

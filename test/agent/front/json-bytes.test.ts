@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseMessage, repeatsKey, withValue } from "../../../src/agent/front/json-bytes.ts";
+import { parseLine, repeatsKey, withValue } from "../../../src/agent/front/json-bytes.ts";
 
 const changed = (text: string, path: string[], value: unknown): string =>
   withValue(Buffer.from(text), path, value).toString();
@@ -85,5 +85,5 @@ it.each<[line: string, isMessage: boolean]>([
   ["\ufeff{}", false],
   ["INFO: {}", false],
 ])("%j: %s", (line, isMessage) => {
-  expect(parseMessage(Buffer.from(line)) !== undefined).toBe(isMessage);
+  expect(parseLine(Buffer.from(line)) !== undefined).toBe(isMessage);
 });

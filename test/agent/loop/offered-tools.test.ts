@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { leftOutTools, offeredTools } from "../../../src/agent/loop/offered-tools.ts";
-import { knownProviders, limitsOf } from "../../../src/agent/loop/provider.ts";
+import { knownProviders, modelLimits } from "../../../src/agent/loop/provider.ts";
 import type { ModelProvider } from "../../../src/core/types/agent-config.ts";
 import type { Tool } from "../../../src/core/types/tool.ts";
 
@@ -19,7 +19,7 @@ const LONG = { description: "x".repeat(43_500) };
 const LOCAL: ModelProvider = { type: "openai-compatible", baseUrl: "http://127.0.0.1/v1" };
 
 function leftOut(tools: Tool[], provider: ModelProvider): string[] {
-  return leftOutTools(tools, { id: "lab/qwen", ...limitsOf(provider) }).map(
+  return leftOutTools(tools, { id: "lab/qwen", ...modelLimits(provider) }).map(
     ({ server, subject, message }) => `${server}/${subject}: ${message}`,
   );
 }
@@ -73,7 +73,7 @@ describe("what a model is not offered", () => {
 
   it("is what the loop leaves out", () => {
     const tools = [tool("a"), tool("long", LONG)];
-    const offered = offeredTools(() => tools, limitsOf(LOCAL), {});
+    const offered = offeredTools(() => tools, modelLimits(LOCAL), {});
     expect([...offered.list().keys()]).toEqual(["mcp__s__a"]);
   });
 });

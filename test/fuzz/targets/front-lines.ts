@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { isDeepStrictEqual } from "node:util";
-import { parseMessage, repeatsKey, withValue } from "../../../src/agent/front/json-bytes.ts";
+import { parseLine, repeatsKey, withValue } from "../../../src/agent/front/json-bytes.ts";
 import { idKey, readMessage } from "../../../src/agent/front/message.ts";
 import { isJsonObject, type JsonObject } from "../../../src/core/types/json.ts";
 import { readHead } from "../../../src/core/types/rpc-head.ts";
@@ -30,7 +30,7 @@ export function frontLines(): Target {
       assert.ok(
         head.id === undefined || typeof head.id === "string" || typeof head.id === "number",
       );
-      const message = parseMessage(input);
+      const message = parseLine(input);
       if (message === undefined) return;
       const read = readMessage(message);
       if (read.kind === "request") assert.equal(typeof idKey(read.id), "string");

@@ -11,10 +11,10 @@ import type { JsonObject } from "../../../src/core/types/json.ts";
 import { type Logger, silentLogger } from "../../../src/core/types/logger.ts";
 import { GatewayClient } from "../../../src/openclaw/gateway-client.ts";
 import {
-  readRecord,
+  readSlotRecord,
   type Slot,
   slotUrl,
-  writeRecord,
+  writeSlotRecord,
   writeSlots,
 } from "../../../src/openclaw/slots.ts";
 import { type Clock, systemClock } from "../../../src/util/clock.ts";
@@ -80,10 +80,10 @@ test("a new session gets a slot of its own, is told nothing of it, and has its t
 test("closing switches the slot off, and frees its port for the next session that finds no other", async () => {
   const front = openFront();
   const { prepared } = await open(front, "alpha", { kind: "new", params: {} }, "id-1");
-  expect(await readRecord(home, slots[0]!)).toMatchObject({ sessionKey: "acp-bridge:id-1" });
+  expect(await readSlotRecord(home, slots[0]!)).toMatchObject({ sessionKey: "acp-bridge:id-1" });
   await Promise.all([prepared.release(), prepared.release()]);
   expect(overridesOf("acp-bridge:id-1")).toBeUndefined();
-  expect(await readRecord(home, slots[0]!)).toMatchObject({ isOn: false });
+  expect(await readSlotRecord(home, slots[0]!)).toMatchObject({ isOn: false });
   for (const [id, slot] of [
     ["id-2", "plugboard-2"],
     ["id-3", "plugboard-1"],
@@ -291,7 +291,7 @@ test("sessions that open at once get different slots, and one more an error that
 test("a slot that a crashed front has left on is switched off for its session before it serves another", async () => {
   const stale = { mcpServers: { "plugboard-1": true, plugboard: false } };
   gateway.sessions.set("agent:main:acp-bridge:old", { toolOverrides: stale });
-  await writeRecord(home, slots[0]!, STALE);
+  await writeSlotRecord(home, slots[0]!, STALE);
   const { prepared } = await open(openFront(), "alpha", { kind: "new", params: {} }, "new");
   expect(overridesOf("acp-bridge:old")).toBeUndefined();
   expect(await turn("acp-bridge:old")).toEqual(["plugboard__old"]);
@@ -300,14 +300,14 @@ test("a slot that a crashed front has left on is switched off for its session be
 });
 
 test("a session of a crashed front that is gone meanwhile is not made again", async () => {
-  await writeRecord(home, slots[0]!, STALE);
+  await writeSlotRecord(home, slots[0]!, STALE);
   const { prepared } = await open(openFront(), "alpha", { kind: "new", params: {} }, "new");
   expect(gateway.sessions.has("agent:main:acp-bridge:old")).toBe(false);
   await prepared.release();
 });
 
 test("a slot that the session of another OpenClaw has left on is not taken, and the log says what to do", async () => {
-  await writeRecord(home, slots[0]!, { ...STALE, gateway: "/other" });
+  await writeSlotRecord(home, slots[0]!, { ...STALE, gateway: "/other" });
   const logger = recordingLogger();
   const front = openFront({ logger });
   const { prepared } = await open(front, "alpha", { kind: "new", params: {} }, "new");
@@ -317,7 +317,7 @@ test("a slot that the session of another OpenClaw has left on is not taken, and 
     `the slot plugboard-1 is left to a session of another OpenClaw; if that one is gone, delete ${file}`,
   ]);
   await prepared.release();
-  expect(await readRecord(home, slots[0]!)).toMatchObject({ gateway: "/other" });
+  expect(await readSlotRecord(home, slots[0]!)).toMatchObject({ gateway: "/other" });
 });
 
 test("without the gateway a session still closes; the next one on the slot clears what it has left", async () => {
@@ -326,7 +326,7 @@ test("without the gateway a session still closes; the next one on the slot clear
   const { port, sessions } = gateway;
   await gateway.stop();
   await prepared.release();
-  expect(await readRecord(home, slots[0]!)).toMatchObject({ sessionKey: "acp-bridge:id-1" });
+  expect(await readSlotRecord(home, slots[0]!)).toMatchObject({ sessionKey: "acp-bridge:id-1" });
   await expect(front.prepare({ kind: "new", params: {} })).rejects.toMatchObject({
     code: "NETWORK",
   });
@@ -353,7 +353,7 @@ test("a session that is closed while it opens leaves nothing switched on", async
   const outcomes = await Promise.allSettled([prepared.opened?.("id-1"), prepared.release()]);
   expect(outcomes[1]).toMatchObject({ status: "fulfilled" });
   expect(overridesOf("acp-bridge:id-1")).toBeUndefined();
-  expect(await readRecord(home, slots[0]!)).toMatchObject({ isOn: false });
+  expect(await readSlotRecord(home, slots[0]!)).toMatchObject({ isOn: false });
   await expect(prepared.opened?.("id-1")).resolves.toBeUndefined();
 });
 

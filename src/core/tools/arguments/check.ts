@@ -4,7 +4,7 @@
 import { closest } from "../../../util/closest.ts";
 import { oneLine } from "../../../util/text.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { limitsOf } from "./limits.ts";
+import { schemaLimits } from "./limits.ts";
 import {
   choicesOf,
   type ObjectFields,
@@ -14,7 +14,7 @@ import {
 } from "./schema-view.ts";
 import { allows, itemSchema, misfit, oddityIn, word } from "./typed.ts";
 
-export type Finding =
+export type ArgumentFinding =
   | { kind: "problem"; text: string }
   | { kind: "missing"; path: string; parameter: Parameter }
   /** The server may refuse it, or read it differently. */
@@ -32,7 +32,11 @@ const MOST_FORMS = 50;
 /** What takes as long as a step: so many characters or items. */
 const STEP_SIZE = 100;
 
-export function checkArguments(args: JsonObject, root: JsonObject, view: SchemaView): Finding[] {
+export function checkArguments(
+  args: JsonObject,
+  root: JsonObject,
+  view: SchemaView,
+): ArgumentFinding[] {
   return new Check(view).forms(args, root, "", view.alternatives(root));
 }
 
@@ -44,7 +48,7 @@ class Check {
     this.#view = view;
   }
 
-  #value(value: unknown, schema: JsonObject, path: string): Finding[] {
+  #value(value: unknown, schema: JsonObject, path: string): ArgumentFinding[] {
     if (!this.#hasTime(1)) return [];
     const forms = this.#view.alternatives(schema).filter((each) => {
       this.#steps += choicesOf(each)?.length ?? 1;
@@ -63,7 +67,12 @@ class Check {
   }
 
   /** What is wrong whichever of the forms is meant; else, what is wrong with the form that fits best. */
-  forms(value: unknown, schema: JsonObject, path: string, forms: readonly JsonObject[]): Finding[] {
+  forms(
+    value: unknown,
+    schema: JsonObject,
+    path: string,
+    forms: readonly JsonObject[],
+  ): ArgumentFinding[] {
     const always = isJsonObject(value) ? this.#object(value, schema, path) : [];
     if (always.some(isFailure) || forms.length > MOST_FORMS) return always;
     const resolved = this.#view.resolve(schema);
@@ -76,11 +85,11 @@ class Check {
     return [...always, ...(tried[failures.indexOf(Math.min(...failures))] ?? [])];
   }
 
-  #object(value: JsonObject, schema: JsonObject, path: string): Finding[] {
+  #object(value: JsonObject, schema: JsonObject, path: string): ArgumentFinding[] {
     const object = this.#view.object(schema);
     if (!this.#hasTime(object.fields.size + object.undescribed.size)) return [];
     const absent = [...object.undescribed].filter((name) => !Object.hasOwn(value, name));
-    const findings: Finding[] = absent.length === 0 ? [] : [undescribed(absent, path)];
+    const findings: ArgumentFinding[] = absent.length === 0 ? [] : [undescribed(absent, path)];
     for (const [name, each] of Object.entries(value)) {
       const field = object.fields.get(name);
       findings.push(
@@ -97,7 +106,7 @@ class Check {
   }
 
   /** A key that looks mistyped may still be one that the server knows: where it was given as JSON, nothing is refused. */
-  #unknown(name: string, object: ObjectFields, path: string): Finding[] {
+  #unknown(name: string, object: ObjectFields, path: string): ArgumentFinding[] {
     if (object.isOpen || object.undescribed.has(name)) return [];
     if (!this.#hasTime(object.fields.size)) return [];
     if (object.isClosed) return [{ kind: "problem", text: unknownText(name, object, path) }];
@@ -107,16 +116,16 @@ class Check {
     return [{ kind: "warning", text }];
   }
 
-  #items(value: unknown, form: JsonObject, path: string): Finding[] {
+  #items(value: unknown, form: JsonObject, path: string): ArgumentFinding[] {
     if (!Array.isArray(value) || !isJsonObject(form["items"])) return [];
     return value.flatMap((item, at) => this.#value(item, itemSchema(form), `${path}[${at}]`));
   }
 
-  #limits(value: unknown, form: JsonObject, path: string): Finding[] {
+  #limits(value: unknown, form: JsonObject, path: string): ArgumentFinding[] {
     const all = [form, ...parts(form, "allOf").map((each) => this.#view.resolve(each))];
     const size = typeof value === "string" || Array.isArray(value) ? value.length / STEP_SIZE : 1;
     const broken = all
-      .flatMap(limitsOf)
+      .flatMap(schemaLimits)
       .filter((limit) => this.#hasTime(size) && !limit.allows(value));
     return broken.map(({ text }) => ({
       kind: "problem",
@@ -125,7 +134,7 @@ class Check {
   }
 }
 
-function isFailure({ kind }: Finding): boolean {
+function isFailure({ kind }: ArgumentFinding): boolean {
   return kind !== "warning";
 }
 
@@ -143,7 +152,7 @@ export function unknownText(name: string, { fields }: ObjectFields, path: string
   return `there is no ${what} '${shortName(joined(path, name))}'; ${help}`;
 }
 
-function undescribed(names: readonly string[], path: string): Finding {
+function undescribed(names: readonly string[], path: string): ArgumentFinding {
   const place = path === "" ? "" : ` in '${shortName(path)}'`;
   return {
     kind: "warning",

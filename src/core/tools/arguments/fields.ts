@@ -3,7 +3,7 @@
 
 import { isJsonObject, type JsonObject, textsIn } from "../../types/json.ts";
 import { oneLine } from "../../../util/text.ts";
-import { type Limit, limitsOf } from "./limits.ts";
+import { type Limit, schemaLimits } from "./limits.ts";
 import { type Parameter, parts, SchemaView, typesOf } from "./schema-view.ts";
 
 interface Field {
@@ -151,7 +151,7 @@ class Lister {
   #facts(schema: JsonObject): string[] {
     const alternatives = this.#view.alternatives(schema);
     const limits = alternatives.flatMap((each) => [
-      ...limitsOf(each).map(({ text }) => text),
+      ...schemaLimits(each).map(({ text }) => text),
       ...this.#itemLimits(each).map(({ text }) => `each ${text}`),
     ]);
     const preset = this.#view.note(schema, "default");
@@ -169,7 +169,7 @@ class Lister {
 
   #itemLimits({ items }: JsonObject): Limit[] {
     if (!isJsonObject(items)) return [];
-    return this.#view.alternatives(items).flatMap(limitsOf);
+    return this.#view.alternatives(items).flatMap(schemaLimits);
   }
 }
 

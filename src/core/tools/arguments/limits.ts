@@ -14,7 +14,7 @@ export interface Limit {
 
 const LONGEST_VALUE = 200;
 
-export function limitsOf(schema: JsonObject): Limit[] {
+export function schemaLimits(schema: JsonObject): Limit[] {
   const { multipleOf, pattern, format, uniqueItems } = schema;
   // A list of choices says it all.
   if (choicesOf(schema) !== undefined) return [];

@@ -47,7 +47,7 @@ export function policyOf({
  * In words, one after another. Empty: no limits but those of the configuration. `used` are the calls of today, if they are
  * known.
  */
-export function limitsOf(
+export function tokenLimits(
   { tools = {}, rateLimit, quota = {}, owner }: TokenPolicy = {},
   used?: number,
 ): string[] {

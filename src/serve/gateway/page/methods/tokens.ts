@@ -11,7 +11,7 @@ import { requirePatterns } from "../../../../core/types/tool-pattern.ts";
 import type { Clock } from "../../../../util/clock.ts";
 import { oneLine } from "../../../../util/text.ts";
 import { clientEntries } from "../../access/client-entries.ts";
-import { endpointOf, limitsOf, policyOf, unseenBy } from "../../access/token-terms.ts";
+import { endpointOf, tokenLimits, policyOf, unseenBy } from "../../access/token-terms.ts";
 import type { Decisions } from "../decisions.ts";
 import type { TokenFacts } from "../wire.ts";
 import { type Methods, NAME, NOTHING } from "../method.ts";
@@ -101,7 +101,7 @@ function tokenFacts({ id, name, agents, policy, ...times }: GatewayToken): Token
     name,
     isDefault: id === DEFAULT_TOKEN,
     ...(agents && { agents }),
-    limits: limitsOf(policy),
+    limits: tokenLimits(policy),
     createdAt,
     ...(expiresAt !== undefined && { expiresAt }),
     ...(lastUsedAt !== undefined && { lastUsedAt }),
