@@ -13,3 +13,7 @@ export function variableName(text: string): string {
 
 /** In the environment of every process of a server: it names the host that has started the server (docs/processes.md). */
 export const COOKIE_VARIABLE = "PLUGBOARD_COOKIE";
+
+/** What the session program is started with: the token of its session, and the socket of the front. */
+export const SESSION_TOKEN = "PLUGBOARD_SESSION_TOKEN";
+export const SESSION_SOCKET = "PLUGBOARD_SESSION_SOCKET";

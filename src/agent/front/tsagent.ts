@@ -125,7 +125,7 @@ function inJson(text: string, path: string, entry: JsonObject | undefined): stri
   }
   const servers = isJsonObject(agent) ? (agent["mcpServers"] ?? {}) : undefined;
   if (!isJsonObject(agent) || !isJsonObject(servers)) {
-    throw invalid(`the agent ${path} is not an object, or its mcpServers are none`);
+    throw invalid(`the agent ${path} is not an object, or its mcpServers is not one`);
   }
   const { [SERVER]: _, ...others } = servers;
   const mcpServers = entry === undefined ? others : { [SERVER]: entry, ...others };

@@ -4,25 +4,22 @@
 
 import { connect, type Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
+import { type Environment, SESSION_SOCKET, SESSION_TOKEN } from "../../util/environment.ts";
 import { readFirstLine } from "../../util/first-line.ts";
 
 export interface SessionProgramIo {
-  env: Readonly<Record<string, string | undefined>>;
+  env: Environment;
   stdin: Readable;
   stdout: Writable;
   stderr: Pick<Writable, "write">;
 }
-
-/** As `endpoint/session-endpoint.ts` names them, which would load the whole endpoint. */
-const TOKEN = "PLUGBOARD_SESSION_TOKEN";
-const SOCKET = "PLUGBOARD_SESSION_SOCKET";
 
 const LONGEST_ANSWER = 4096;
 const OK = 0;
 const FAILED = 1;
 
 const NOT_STARTED_BY_FRONT =
-  `--session is for an agent behind \`plugboard acp -- …\`, which starts this program with ${TOKEN} and ${SOCKET} set. ` +
+  `--session is for an agent behind \`plugboard acp -- …\`, which starts this program with ${SESSION_TOKEN} and ${SESSION_SOCKET} set. ` +
   "Without an agent, leave --session out";
 const GONE =
   "the front of this session is gone, so its tools are too; open a new session in the editor";
@@ -30,7 +27,7 @@ const GONE =
 /** Resolves to the exit code, when either side has ended and everything is written. */
 export async function runSessionProgram(session: string, io: SessionProgramIo): Promise<number> {
   const { env, stdin, stderr } = io;
-  const [token, path] = [env[TOKEN], env[SOCKET]];
+  const [token, path] = [env[SESSION_TOKEN], env[SESSION_SOCKET]];
   const failure = token && path ? await reach(path, { session, token }, io) : NOT_STARTED_BY_FRONT;
   // An agent that keeps the pipe open would otherwise keep the process alive.
   stdin.destroy();

@@ -9,6 +9,7 @@ import type { Logger } from "../../core/types/logger.ts";
 import type { SessionNotes } from "../../core/types/shared-state.ts";
 import { type Clock, within } from "../../util/clock.ts";
 import { deferred } from "../../util/deferred.ts";
+import { SESSION_SOCKET, SESSION_TOKEN } from "../../util/environment.ts";
 import { isSameSecret } from "../../util/same-secret.ts";
 import { duration } from "../../util/text.ts";
 import type { EndpointBoard } from "./context.ts";
@@ -19,10 +20,6 @@ import { Sessions, type SessionsOptions } from "./http/sessions.ts";
 import { Sealer } from "./sealed.ts";
 import { serveOnStdio } from "./stdio.ts";
 import type { Spans } from "./spans.ts";
-
-/** The variables with which the session program is started. */
-const SESSION_TOKEN = "PLUGBOARD_SESSION_TOKEN";
-const SESSION_SOCKET = "PLUGBOARD_SESSION_SOCKET";
 
 /** The name under which an agent knows its board. Agents put it before the names of tools. */
 export const ENDPOINT_NAME = "plugboard";
