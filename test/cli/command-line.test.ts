@@ -385,7 +385,7 @@ describe("an option can be written", () => {
     expect(err.split("\n")[0]).toMatch(`plugboard: ${message}`);
   });
 
-  it("and help comes before whatever is wrong", async () => {
+  it("wrongly and still get help with --help", async () => {
     const { invocation, out, err } = await read("tools", "--bogus", "--help");
     expect(invocation).toEqual({ kind: "answered", exitCode: 0 });
     expect([out.split("\n")[0], err]).toEqual(["Usage: plugboard tools [options] [query...]", ""]);

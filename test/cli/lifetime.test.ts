@@ -168,7 +168,7 @@ describe("a lifetime", () => {
     expect(lifetime.codeAfter(own)).toBe(code);
   });
 
-  it("but not with that of a command that a signal has ended before", () => {
+  it("ends with the code of the signal if nobody reads stdout after one", () => {
     const { lifetime, stdout, events } = begin();
     events.emit("SIGTERM");
     stdout.emit("error", failedWrite("EPIPE"));

@@ -79,7 +79,7 @@ describe("the login shell's PATH", () => {
 });
 
 describe("without an answer the inherited PATH stays", () => {
-  it("and a start file can clean up", async () => {
+  it("and a start file has time to clean up", async () => {
     // As pyenv takes its lock.
     const rehash = `bash -c 'trap "rm $HOME/lock" EXIT; touch $HOME/lock; sleep 600 & wait'`;
     startFile(".profile", rehash);

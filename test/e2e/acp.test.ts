@@ -43,14 +43,14 @@ describe("plugboard acp", () => {
     },
   );
 
-  it("nor when its stdin ends in the middle of a call", async () => {
+  it("leaves nothing behind when its stdin ends in the middle of a call", async () => {
     const { agent, turn } = await inTheMiddle();
     expect(await agent.leave()).toBe(0);
     expect(servers()).toEqual([]);
     await turn;
   });
 
-  it("nor when nobody reads its stdout any more", async () => {
+  it("leaves nothing behind when nobody reads its stdout any more", async () => {
     const { agent, sessionId, turn } = await inTheMiddle();
     agent.process.stdout.destroy();
     // The answer to this is what it cannot write.

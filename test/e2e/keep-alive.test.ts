@@ -119,7 +119,7 @@ describe("a server that is kept alive", () => {
     );
   });
 
-  it("and is yours stays with your own gateway, in a project that you have not trusted", async () => {
+  it("and is your own stays with your gateway in a project that you have not trusted", async () => {
     configure({ evil: { command: "evil", keepAlive: true } });
     mkdirSync(join(scratch.directory, "home"), { mode: 0o700 });
     scratch.file("home/plugboard.json", { mcpServers: { page: PAGE } });

@@ -130,7 +130,7 @@ describe("a server that recovers", () => {
     expect(editor.of(sessionId, "notice")).toHaveLength(1);
   });
 
-  it("and is shared: any session can start it if it is down, and none can restart it while others use it", async () => {
+  it("while it is shared can be started by any session, and restarted by none while others use it", async () => {
     const editor = await desk.open({ servers: { shared: fixture("echo") }, board: downForGood });
     const sessionId = await editor.newSession();
     expect(await editor.call(sessionId, "shared/crash")).toContain("code 7");

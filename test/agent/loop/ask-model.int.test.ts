@@ -77,7 +77,7 @@ describe("a model that fails", () => {
     expect(model.requests).toHaveLength(1);
   });
 
-  it("and says that asking again is of no use is not", async () => {
+  it("and says that asking again is of no use is not asked again", async () => {
     const { run, model } = await rig([]);
     expect((await run()).end).toMatchObject({ reason: "failed", error: { status: 500 } });
     expect(model.requests).toHaveLength(1);
@@ -270,7 +270,7 @@ describe("a model that says nothing", () => {
     expect(only(events, "notice")).toEqual([]);
   });
 
-  it("but keeps the connection open is given up as well", async () => {
+  it("is given up although it keeps the connection open", async () => {
     await using stream = await startStream();
     const { clock, running, say } = await askOn(stream);
     await say("well, ");

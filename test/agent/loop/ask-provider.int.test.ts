@@ -77,13 +77,13 @@ describe("a provider is asked about a model", () => {
     expect(await ask(type)).toEqual(expected);
   });
 
-  it("and names the reason where nobody listens, without the key", async () => {
+  it("where nobody listens: the failure says so, without the key", async () => {
     const found = await ask("openai", "gpt", "http://127.0.0.1:9/v1");
     expect(found).toEqual({ kind: "unreachable", reason: expect.stringContaining("127.0.0.1:9") });
     expect(JSON.stringify(found)).not.toContain(KEY);
   });
 
-  it("and gives up one that does not answer", async () => {
+  it("that does not answer: it is given up", async () => {
     answer = { status: 0, body: {} };
     const clock = new ManualClock();
     const asking = askProvider("own/gpt", {

@@ -29,7 +29,7 @@ describe("a conversation that outgrows the window", () => {
     }
   });
 
-  it("then loses its oldest turns, but never what is being asked", async () => {
+  it("loses its oldest turns, and never what is being asked", async () => {
     const { run, model } = await rig([{ text: "ok" }], "anthropic", WINDOW);
     const history = Array.from({ length: 10 }, (_, index) => [
       { role: "user" as const, content: `question ${index} ${"x".repeat(5000)}` },
@@ -68,7 +68,7 @@ describe("a conversation that outgrows the window", () => {
     expect(only(events, "notice")).toEqual([]);
   });
 
-  it("and last has its newest results cut, with their ends kept", async () => {
+  it("has its newest results cut where nothing else can go, and keeps their ends", async () => {
     const huge = tool("huge", () => `BEGIN ${"x".repeat(100_000)} END`);
     const fine = tool("fine", () => "small");
     const { run, model } = await rig(

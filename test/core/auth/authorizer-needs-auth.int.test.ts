@@ -273,7 +273,7 @@ describe("signing out", () => {
     expect((await other.call("docs/echo", { text: "x" })).isError).toBe(true);
   });
 
-  it("also revokes tokens that another process was granted", async () => {
+  it("revokes tokens that another process was granted", async () => {
     const stateDir = temporaryDirectory();
     const oauth = await protect();
     const board = await connect(oauth, { stateDir });

@@ -142,7 +142,7 @@ describe("a connection to a URL that breaks", () => {
 });
 
 describe("a call that was refused has not run", () => {
-  it.each([400, 413, 403])("and is not sent again: HTTP %i", async (code) => {
+  it.each([400, 413, 403])("and is not sent a second time: HTTP %i", async (code) => {
     const status = [{ method: "tools/call", code, times: 1 }];
     const server = await serve({ status, era: "modern" });
     const board = await openWith({ servers: { one: { url: server.url } } });
@@ -153,7 +153,7 @@ describe("a call that was refused has not run", () => {
     expect([sent(server), server.calls.size]).toEqual([1, 0]);
   });
 
-  it("and is sent again where the server says later, or has lost the session", async () => {
+  it("so it is sent again where the server says later, or has lost the session", async () => {
     const headers = { "retry-after": "0" };
     const status = [{ method: "tools/call", code: 429, times: 1, headers }];
     const server = await serve({ status });

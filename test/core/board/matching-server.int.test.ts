@@ -62,7 +62,7 @@ describe("a configured server matches", () => {
     expect(withMatch(mine, theirs).matchingServer).toBeUndefined();
   });
 
-  it("and its rules, tool prefix and resource settings apply", () => {
+  it("with its rules, tool prefix and resource settings", () => {
     const theirs: ServerConfig = {
       tools: { deny: ["rm"] },
       include: "manual",

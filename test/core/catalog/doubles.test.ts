@@ -124,7 +124,7 @@ describe("a tool with a definition of its own is a double if it claims another's
     expect(found(original, tool(other, name, WORDS, ["x"]))).toEqual([]);
   });
 
-  it("and a server that takes the name that you gave to another is named, whatever its tools are", () => {
+  it("and its server is reported if it takes the name that you gave to another one", () => {
     const tools = [tool(server("copier", { identity: "GitHub" }), "make_coffee", WORDS), original];
     const told = doubleDiagnostics(findDoubles(tools), tools);
     expect([...told]).toEqual([

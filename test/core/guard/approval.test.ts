@@ -282,7 +282,7 @@ describe("a refusal", () => {
       { message: "docs/read was not approved: asking failed: nope", cause: "nope" },
     ],
     [
-      "is every other answer",
+      "is what any unknown answer counts as",
       { ask: (() => true) as unknown as AskApproval },
       { message: "docs/read was not approved: the answer must be once, always or refuse" },
     ],

@@ -192,7 +192,7 @@ describe("the audit", () => {
     ]);
   });
 
-  it("nor where nothing can be kept at all", async () => {
+  it("costs no call where nothing can be kept at all", async () => {
     const stateDir = join(temporaryDirectory(), "a-file");
     await writeFile(stateDir, "");
     const board = await openWith(

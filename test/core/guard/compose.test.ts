@@ -176,7 +176,7 @@ describe("a call that somebody watches", () => {
     ]);
   });
 
-  it("also notes the stage that refuses it", async () => {
+  it("has the stage that refuses it in its timeline", async () => {
     const call = watched();
     const refusing: Stage = { name: "rules", before: () => raise("no") };
     const chain = compose(

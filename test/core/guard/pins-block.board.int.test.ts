@@ -204,7 +204,7 @@ describe("an approved call", () => {
     expect(asked).toEqual([read.description, changedRead.description]);
   });
 
-  it("nor to one that changed while somebody thought about it", async () => {
+  it("is not sent to a tool that changed while somebody thought about it", async () => {
     const live = { ...fixture("list-changed"), approval: { tools: { stays: "ask" as const } } };
     const asked: (string | undefined)[] = [];
     const board = await openWith(

@@ -83,7 +83,7 @@ describe("rules of a board", () => {
     expect(statusOf(board, "echo")).toMatchObject({ state: { kind: "ready" }, restarts: 0 });
   });
 
-  it("also before its server has ever been started", async () => {
+  it("before its server has ever been started, too", async () => {
     const board = await openWith(
       { tools: { deny: ["echo/crash"] }, servers: { echo: fixture("echo") } },
       { start: "none" },
@@ -238,7 +238,7 @@ describe("what is refused is no news", () => {
     );
   });
 
-  it("nor does its call reach the server: no call of it is counted", async () => {
+  it("its call does not reach the server: no call is counted", async () => {
     const board = await openWith({
       tools: { deny: ["echo/*"] },
       servers: { echo: fixture("echo") },

@@ -8,7 +8,7 @@ import {
 import { PlugboardError } from "../../../src/core/types/errors.ts";
 import type { AgentGuard } from "../../../src/core/types/guard-settings.ts";
 
-describe("the limits of a session", () => {
+describe("the limits of a session are set", () => {
   it.each<[string, AgentGuard | undefined, Record<string, string>, number, number]>([
     ["by default", undefined, {}, 10, 100],
     ["by configuration", { limits: { sessionServers: 3, sessionTools: 0 } }, {}, 3, 0],

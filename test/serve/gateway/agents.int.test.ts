@@ -453,7 +453,7 @@ it("what a shared server logs without saying about which call is not told to a t
   expect(await other.end()).not.toContain("what the owner asked for");
 });
 
-it("so many people have servers of their own: who does not use theirs makes room, and nobody gets another's", async () => {
+it("a limit on people with servers of their own: somebody who does not use theirs makes room, and nobody gets another's", async () => {
   const oauth = await startOAuth();
   onTestFinished(() => oauth.close());
   const server = { url: oauth.url, oauth: { per: "user" } } as const;

@@ -127,7 +127,7 @@ it("what was used today outlives a restart, is shown, and begins anew at midnigh
   expect(await second.call(ci)).toBe("hello");
 });
 
-it("so many calls at a time: a call that ends, or is refused for another reason, makes room", async () => {
+it("a limit on calls at a time: a call that ends, or is refused for another reason, makes room", async () => {
   const rig = await openRig({});
   const ci = await rig.token("ci", { concurrentCalls: 1, callsPerMinute: 3 });
   const running = rig.call(ci, { wait: true });

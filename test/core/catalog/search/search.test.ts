@@ -110,7 +110,7 @@ describe("a search among doubles", () => {
     },
   );
 
-  it("also by meaning", async () => {
+  it("finds one of them by meaning, too", async () => {
     const embed: Embed = async (texts) =>
       texts.map((text) => (/official|trouble/i.test(text) ? [1, 0] : [0, 1]));
     const search = new CatalogSearch({ embed, clock: new ManualClock(), logger: silentLogger });

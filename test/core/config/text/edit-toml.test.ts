@@ -54,7 +54,7 @@ describe("a table is removed", () => {
     );
   });
 
-  it("and nothing happens where there is none", () => {
+  it("without a change where there is no such table", () => {
     expect(removeTable(OTHERS, PATH)).toBe(OTHERS);
   });
 

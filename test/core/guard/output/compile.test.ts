@@ -374,7 +374,7 @@ describe("a check ends soon", () => {
     expect(await verdict(schema, answer)).toBe(expected);
   });
 
-  it("and the next check has all its steps again", async () => {
+  it("and leaves the next check all its steps", async () => {
     const { check } = await enforced({ items: { pattern: "^a{20}" } });
     const answer = many(2000, () => "a".repeat(200));
     expect(many(5, () => check(answer).kind)).toEqual(many(5, () => "valid"));

@@ -259,7 +259,7 @@ it.each(cases)(
   },
 );
 
-it("nor where a result breaks its schema", async () => {
+it("outside of the frame there is no word of a server whose result breaks its schema", async () => {
   const outputSchema = { type: "object", properties: { [HOSTILE]: { type: "string" } } };
   const answer = { content: [], structuredContent: { [HOSTILE]: 5 } };
   const stage = outputStage(silentLogger);

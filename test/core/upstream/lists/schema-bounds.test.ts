@@ -11,7 +11,7 @@ function nest(depth: number, wrap: (inner: unknown) => unknown = (not) => ({ not
   return schema;
 }
 
-describe("a schema that is fine", () => {
+describe("a schema is accepted that", () => {
   it.each<[string, unknown]>([
     ["is empty", {}],
     ["is 64 deep", nest(64)],
@@ -44,7 +44,7 @@ describe("a schema that is fine", () => {
   });
 });
 
-describe("a schema that is not", () => {
+describe("a schema is refused that", () => {
   it.each<[string, unknown, string]>([
     ["is 65 deep", nest(65), TOO_DEEP],
     ["is 20 000 deep", nest(20_000), TOO_DEEP],

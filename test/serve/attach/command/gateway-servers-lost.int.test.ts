@@ -206,7 +206,7 @@ describe("another gateway takes over", () => {
     expect(textOf(await waiting)).toBe("next");
   });
 
-  it("also when that one goes away too", async () => {
+  it("and another one again when that one goes away", async () => {
     const first = await gateway();
     const next: { gateway?: Gateway } = {};
     const { session, told } = await attached(first, async () => next.gateway?.channel);

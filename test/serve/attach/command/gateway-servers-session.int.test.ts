@@ -139,7 +139,7 @@ describe("the attached session is like one on one board", () => {
     expect(await answer(sessions.attached, question)).toEqual(expected);
   });
 
-  it("also when the server that replaces another leaves and comes back", async () => {
+  it("when the server that replaces another leaves and comes back, too", async () => {
     const removed: unknown[] = [];
     for (const board of [sessions.local, sessions.attached]) {
       await board?.remove("echo");

@@ -116,7 +116,7 @@ describe("what a legacy server asks", () => {
     expect(JSON.stringify(result.content)).toContain("carol");
   });
 
-  it("also asks the model of a client", async () => {
+  it("asks the model of a client", async () => {
     const board = await open({ asks: { ...fixture("asks"), sampling: "allow" } }, ASKING);
     const { url } = await serve(board);
     const client = await connectOld(url, { capabilities: { sampling: {} } });
