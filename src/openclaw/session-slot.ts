@@ -46,7 +46,7 @@ export async function findLabel(gateway: Gateway, label: string): Promise<string
  *
  * `mark` is different each time. OpenClaw keeps the tools and the connection of a session as long as its servers are
  * configured the same, so a session that gets the same slot for another board would still see the tools of the first
- * one. A tool of that name is denied, which there is none of: for OpenClaw that is another configuration.
+ * one. So a tool of that name is denied. There is no such tool, but for OpenClaw it is another configuration.
  */
 export async function switchOn(
   gateway: Gateway,

@@ -109,7 +109,7 @@ export function knownProviders(
   return new Map([...Object.entries(PROVIDERS), ...Object.entries(configured)]);
 }
 
-/** Of a model as `provider/model`. Undefined if there is no such provider. */
+/** The provider of a model, which is written `provider/model`. Undefined if there is no such provider. */
 export function providerOf(
   model: string,
   configured?: Readonly<Record<string, ModelProvider>>,

@@ -12,7 +12,7 @@ const STARTERS: ReadonlySet<string> = new Set(
 const LOCAL = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?(?:\/.*)?$/i;
 const DOMAIN = /^(?:[a-z\d-]+\.)+[a-z\d]+(?::\d+|(?::\d+)?\/.*)$/i;
 
-/** The URL that is meant by an address without a scheme. Undefined for what is none. */
+/** The URL that is meant by an address without a scheme. Undefined for what is not an address. */
 export function urlMeantBy(word: string): string | undefined {
   if (LOCAL.test(word)) return `http://${word}`;
   return DOMAIN.test(word) ? `https://${word}` : undefined;

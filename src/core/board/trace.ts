@@ -22,7 +22,7 @@ import { isDeeperThan } from "../../util/json-depth.ts";
 import { duration, oneLine, plainText } from "../../util/text.ts";
 
 const MAX_SIZE = 1024 ** 2;
-/** How many characters of a message are shown that is cut, and of a line that is none. */
+/** How many characters are shown of a message that is cut, and of a line that is not a message. */
 const SHOWN = 4096;
 /** How many characters at the end of a message that is cut are searched for its id. */
 const ENVELOPE = 300;

@@ -13,7 +13,7 @@ import { toBlock } from "./outcome.ts";
 const MOST_COMPLETIONS = 100;
 const LONGEST_COMPLETION = 4096;
 
-/** Of `resources/read`. Throws if the answer is not a result. */
+/** Reads the answer to `resources/read`. Throws if the answer is not a result. */
 export function toContents(
   result: unknown,
   uri: string,
@@ -46,7 +46,7 @@ interface ReadPrompt {
   _meta?: JsonObject;
 }
 
-/** Of `prompts/get`. Throws if the answer is not a result. */
+/** Reads the answer to `prompts/get`. Throws if the answer is not a result. */
 export function toPrompt(result: unknown): ReadPrompt {
   if (!isJsonObject(result) || !Array.isArray(result.messages)) {
     throw new PlugboardError("PROTOCOL", "the server's answer to prompts/get has no messages");
@@ -69,7 +69,7 @@ function toMessages(message: unknown): PromptMessage[] {
   }));
 }
 
-/** Of `completion/complete`. Throws if the answer is not a result. Drops values that are not texts or are too long. */
+/** Reads the answer to `completion/complete`. Throws if the answer is not a result. Drops values that are not texts or are too long. */
 export function toCompletion(result: unknown): Completion {
   const completion = isJsonObject(result) ? result.completion : undefined;
   if (!isJsonObject(completion) || !Array.isArray(completion.values)) {

@@ -58,7 +58,7 @@ export interface Replica {
 
 /** The gateways that share a state. Answers from memory. */
 export interface Replicas {
-  /** Of a command, which is none of them: undefined. */
+  /** Undefined for a command, which is not a replica. */
   readonly own: Replica | undefined;
   /** Milliseconds by which this machine's clock is ahead of the store's; less than 0 if it is behind. 0: about the same. */
   readonly clockAhead: number;

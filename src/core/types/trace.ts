@@ -35,7 +35,7 @@ export interface TracedCut extends Omit<TracedMessage, "kind" | "message"> {
   text: string;
 }
 
-/** Something that the server wrote where a message belongs, and that is none. */
+/** Something that the server wrote in place of a message. */
 export interface TracedNoise extends Traced {
   kind: "noise";
   text: string;

@@ -107,7 +107,7 @@ function newNonce(): string {
   return randomBytes(16).toString("base64url");
 }
 
-/** A proof of one side is none of the other, so that nobody can send back what they were sent. */
+/** Each side proves it in another way, so that nobody can send back the proof that they were sent. */
 export function proofOf(side: "command" | "gateway", key: string, nonces: string[]): string {
   const text = JSON.stringify([side, ...nonces]);
   return createHmac("sha256", key).update(text).digest("base64url");

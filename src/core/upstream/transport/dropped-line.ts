@@ -14,7 +14,7 @@ const READ = 2000;
 const NUL = "\0";
 const NOT_JSON = "is not valid JSON, because";
 
-/** What spoils a message that is not valid JSON; undefined for a line that is none at all. */
+/** What spoils a message that is not valid JSON; undefined for a line that does not look like a message at all. */
 export function faultOfText(line: string): string | undefined {
   const text = line.slice(0, READ);
   if (/^\0+[^\0]*$/.test(text)) return `${NOT_JSON} it begins with NUL characters`;

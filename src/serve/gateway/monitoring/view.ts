@@ -58,7 +58,7 @@ export class View {
     return this.#agents.get(agent)?.tools.has(toolKey(server, tool)) ?? false;
   }
 
-  /** An event as they get it; undefined if it is none of theirs. */
+  /** An event as they get it; undefined if they may not see it. */
   event(name: string, data: object, only: string | undefined): object | undefined {
     if (only !== undefined && only !== this.#viewer.id) return undefined;
     const { agent = "" } = data as { agent?: string };

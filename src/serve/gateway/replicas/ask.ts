@@ -52,7 +52,7 @@ export async function askReadiness(url: string, asking: Asking): Promise<Readine
   }
 }
 
-/** As JSON, whose texts have nothing in them that a terminal would obey. Rejects if there is no such answer. */
+/** The answer as JSON, without anything that a terminal would obey. Rejects if the gateway does not answer. */
 export async function askStatus(
   url: string,
   signatures: Pick<Signatures, "sign">,
