@@ -38,6 +38,7 @@ const GROUPS = [
     name: "first",
     isQuick: true,
     modules: [
+      "util/environment.js",
       "util/system-problem.js",
       "util/version.js",
       "util/first-line.js",
