@@ -27,15 +27,19 @@ export async function driver(
 const NOT_TRUSTED =
   /^(?:UNABLE_TO_(?:VERIFY_LEAF_SIGNATURE|GET_ISSUER_CERT.*)|SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT)$/;
 const NO_TLS = /does not support SSL/;
+/** A Valkey without TLS waits for the end of a line. */
+const NO_ANSWER = /ETIMEDOUT/;
 
 /** Why an engine cannot be reached, and what to change if that is its TLS. */
-export function whyAway(error: unknown, engine: "postgres" | "valkey"): string {
+export function whyAway(error: unknown, engine: "postgres" | "valkey", isTls = false): string {
   const why = oneLine(errorMessage(error), 200).replace(/\.$/, "");
   const setting = `gateway.shared.${engine}.tls`;
   if (NOT_TRUSTED.test(errorCode(error) ?? ""))
     return `${why}; if it is from your own authority, name that one's file in ${setting}.ca`;
   if (NO_TLS.test(why))
     return `${why}; give it TLS, or set ${setting} to false if nobody else can listen in between`;
+  if (isTls && NO_ANSWER.test(why))
+    return `${why}; if it runs without TLS, give it TLS, or set ${setting} to false if nobody else can listen in between`;
   return why;
 }
 

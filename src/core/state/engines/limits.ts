@@ -252,7 +252,7 @@ export class ValkeyLimits implements Limits {
     if (this.#isClosed) return;
     // Each replica has its part of the limits now, and nothing besides.
     this.#stock.clear();
-    const why = whyAway(this.#cause ?? error, "valkey");
+    const why = whyAway(this.#cause ?? error, "valkey", this.#options.valkey.isTls);
     const probe = this.#away?.probe ?? this.#options.clock.later(RETRY_MS, () => this.#probe());
     this.#away = { why, probe };
   }

@@ -29,6 +29,7 @@ export interface Valkey {
   /** For people, without credentials. */
   where: string;
   client: ValkeyClient;
+  isTls: boolean;
 }
 
 /** Not connected yet. Rejects with CONFIG_INVALID if the driver is not installed or a file cannot be read. */
@@ -54,7 +55,7 @@ export async function openValkey(
     autoPipeliningIgnoredCommands: ["plugboardTake"],
     retryStrategy: (tries: number) => Math.min(100 * tries, RETRY_MS),
   });
-  return { where, client };
+  return { where, client, isTls: Boolean(settings.tls) };
 }
 
 interface Address {

@@ -87,6 +87,20 @@ describe.skipIf(missing !== undefined)(`an engine and TLS, ${missing ?? "on real
       },
     ]);
   });
+
+  it("Valkey has no TLS, and does not answer", async () => {
+    const { valkey, ...settings } = await engines.newSettings();
+    const state = await open({ ...settings, valkey: { url: valkey?.url ?? "", tls: {} } });
+    onTestFinished(() => state.close());
+    expect(state.health?.().away).toEqual([
+      {
+        engine: "valkey",
+        message: expect.stringMatching(
+          /ETIMEDOUT; if it runs without TLS, .*set gateway\.shared\.valkey\.tls to false if /,
+        ),
+      },
+    ]);
+  });
 });
 
 async function listening(onSocket: (socket: Socket) => void): Promise<number> {
