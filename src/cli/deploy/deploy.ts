@@ -24,6 +24,11 @@ import { systemdFiles } from "./systemd.ts";
 /** Begins every file of this command; plugboard.json too, since it is JSON5. */
 const MARK = /^(?:#|\/\/) Written by `plugboard deploy /;
 const CONTAINER_PORT = 7584;
+const FILES_GO: Readonly<Record<DeployRequest["form"], string>> = {
+  kustomize: "in the image or in a volume of your overlay",
+  compose: "in the image or in a volume of compose.override.yaml",
+  systemd: "on each machine",
+};
 
 export async function runDeploy(request: DeployRequest, context: CliContext): Promise<number> {
   const { io, options, screen } = context;
@@ -34,7 +39,13 @@ export async function runDeploy(request: DeployRequest, context: CliContext): Pr
     });
   }
   const { cwd, homedir } = io;
-  const plan = await planDeployment({ file: source.path, cwd, homedir, workerAt: at(request) });
+  const plan = await planDeployment({
+    file: source.path,
+    cwd,
+    homedir,
+    workerAt: at(request),
+    filesGo: FILES_GO[request.form],
+  });
   const files = filesOf(request, plan);
   const done = request.out === undefined ? undefined : await write(files, request.out, context);
   if (options.json) {

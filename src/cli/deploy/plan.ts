@@ -7,6 +7,8 @@ import { variablesIn } from "../../core/config/fingerprint.ts";
 import { loadGateway } from "../../core/config/gateway.ts";
 import type { KeyPath } from "../../core/config/issue.ts";
 import { loadConfig } from "../../core/config/load.ts";
+import { plainHost } from "../../core/net/host-list.ts";
+import { isLocal } from "../../core/net/policy.ts";
 import { writtenOut } from "../../core/config/schema/references.ts";
 import { everyReference } from "../../core/config/secret-references.ts";
 import { readServerText, withServerValue, writtenServer } from "../../core/config/server-text.ts";
@@ -72,6 +74,8 @@ export interface PlanOptions {
   homedir: string;
   /** The address for the worker of a program whose entry names none; `index` counts these programs. */
   workerAt: (name: string, index: number) => { host: string; port: number };
+  /** Where files are put that the configuration names, for people. */
+  filesGo: string;
 }
 
 /** What runs the worker, after `plugboard`. */
@@ -133,7 +137,7 @@ export async function planDeployment(options: PlanOptions): Promise<DeploymentPl
     workers,
     ports: portsOf(settings, agents),
     isTls: settings.tls !== undefined,
-    notes: notesOf(settings, agents, ofWorkers),
+    notes: notesOf(settings, agents, ofWorkers, options.filesGo),
   };
 }
 
@@ -190,9 +194,8 @@ class WorkerNames {
 function asDeployed(text: string, settings: GatewaySettings): string {
   const { host, tls, behindProxy, shared } = settings;
   const port = portOf(settings);
-  const isLocal = /^(?:127\.|localhost$|::1$)/.test(host);
   const changes: [KeyPath, unknown][] = [
-    ...(isLocal ? [[["host"], "0.0.0.0"] as [KeyPath, unknown]] : []),
+    ...(isLocal(plainHost(host)) ? [[["host"], "0.0.0.0"] as [KeyPath, unknown]] : []),
     ...(tls || behindProxy ? [] : [[["behindProxy"], true] as [KeyPath, unknown]]),
     ...(valueAt(text, ["gateway", "stopDelay"]) === undefined
       ? [[["stopDelay"], STOP_DELAY_MS] as [KeyPath, unknown]]
@@ -335,6 +338,7 @@ function notesOf(
   { shared, tls }: GatewaySettings,
   agents: readonly AgentConfig[],
   ofWorkers: ReadonlySet<string>,
+  filesGo: string,
 ): string[] {
   const files = [tls, shared?.postgres.tls, shared?.valkey?.tls].flatMap((each) =>
     Object.values(each ?? {}),
@@ -353,9 +357,22 @@ function notesOf(
     ...servers.map(({ target, worker }) => [target, worker]),
   ]).filter(({ provider }) => PERSONAL.has(provider));
   const paths = new Set([...files, ...ofServers]);
+  const urls = [
+    shared?.postgres.url,
+    shared?.valkey?.url,
+    ...servers.flatMap(({ target }) => (isRemote(target) ? [target.url] : [])),
+  ];
+  const near = urls.filter(
+    (url = "") => URL.canParse(url) && isLocal(plainHost(new URL(url).hostname)),
+  );
   return [
+    ...(near.length > 0
+      ? [
+          `each machine or container has a localhost of its own: give ${near.map((url = "") => visible(new URL(url).host)).join(" and ")} an address that all of them reach`,
+        ]
+      : []),
     ...(paths.size > 0
-      ? [`these files have to be there as well: ${[...paths].map(visible).join(", ")}`]
+      ? [`these files have to be there as well, ${filesGo}: ${[...paths].map(visible).join(", ")}`]
       : []),
     ...(personal.length > 0
       ? [

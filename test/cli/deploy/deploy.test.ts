@@ -146,6 +146,26 @@ it("gives each pod only the variables that it needs", async () => {
   ]);
 });
 
+it.each([
+  ["kustomize", "in the image or in a volume of your overlay"],
+  ["compose", "in the image or in a volume of compose.override.yaml"],
+  ["systemd", "on each machine"],
+] as const)("%s says what is not there where it runs", async (form, where) => {
+  const postgres = { url: "postgres://plugboard@localhost/plugboard", tls: { ca: "/etc/ca.pem" } };
+  const servers = {
+    docs: { url: "http://127.0.0.1:3000/mcp" },
+    far: { url: "https://example.com/mcp" },
+    notes: { command: "npx", replicas: "each", cwd: "/srv/notes" },
+  };
+  const gateway = { shared: { ...SHARED, postgres } };
+  const given = configured(JSON.stringify({ mcpServers: servers, gateway }));
+  const { notes } = JSON.parse((await scratch.run(["deploy", form, "--json"], given)).stdout);
+  expect(notes).toEqual([
+    "each machine or container has a localhost of its own: give localhost and 127.0.0.1:3000 an address that all of them reach",
+    `these files have to be there as well, ${where}: /etc/ca.pem, /srv/notes`,
+  ]);
+});
+
 it("writes nothing without --out, and never replaces a file of somebody else", async () => {
   const shown = await scratch.run(["deploy", "compose"], configured());
   expect(shown.stdout).toContain("# compose.yaml");
