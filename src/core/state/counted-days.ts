@@ -24,6 +24,11 @@ interface Counted {
   more: number;
 }
 
+/** The day of a moment, in UTC. */
+export function dayOf(now: number): number {
+  return Math.floor(now / DAY_MS);
+}
+
 export class CountedDays implements DailyUsage {
   readonly #store: UsageStore;
   readonly #clock: Clock;
@@ -91,7 +96,7 @@ export class CountedDays implements DailyUsage {
 
   /** What was used yesterday and is not stored yet still is, as yesterday's. */
   #turnDay(): void {
-    const day = Math.floor(this.#clock.now() / DAY_MS);
+    const day = dayOf(this.#clock.now());
     if (day === this.#day) return;
     const [before, keys] = [this.#day, this.#keys];
     this.#day = day;

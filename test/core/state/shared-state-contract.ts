@@ -327,6 +327,21 @@ function testUsage(openTwo: OpenTwo<"usage">): void {
     expect(await one.usage.use("k", 1)).toBe(true);
     expect(await one.usage.use("k", 1)).toBe(false);
   });
+
+  it("usage: days are counted although the clock was ahead for a while", async () => {
+    const clock = { ...systemClock };
+    const [one, two] = await open(openTwo, [clock, clock]);
+    clock.now = () => Date.now() + 400 * 24 * 60 * 60 * 1000;
+    expect(await one.usage.use("k", 5)).toBe(true);
+    await one.usage.close();
+    clock.now = Date.now;
+    for (let at = 0; at < 2; at += 1) {
+      expect(await one.usage.use("k", 3)).toBe(true);
+      await one.usage.close();
+    }
+    expect(await two.usage.use("k", 3)).toBe(true);
+    expect(await two.usage.use("k", 3)).toBe(false);
+  });
 }
 
 function testTokens(openTwo: OpenTwo<"tokens">): void {

@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import { isJsonObject } from "../../types/json.ts";
 import type { Clock } from "../../../util/clock.ts";
-import type { UsageStore } from "../counted-days.ts";
+import { dayOf, type UsageStore } from "../counted-days.ts";
 import { readJsonFile, writeJsonFile } from "../json-file.ts";
 import { withLock } from "../lock.ts";
 
@@ -31,8 +31,10 @@ export function usageFile(stateDir: string, clock: Clock): UsageStore {
           const last = isJsonObject(value) && typeof value.day === "number" ? value.day : day;
           const stored = await read(day);
           for (const [key, more] of used) stored.set(key, (stored.get(key) ?? 0) + more);
-          // It holds one day: what is late for an earlier one is of no use to anybody.
-          if (last <= day) await writeJsonFile(file, { day, used: Object.fromEntries(stored) });
+          // It holds one day: what is late for an earlier one is of no use to anybody. A day that has not come yet was written
+          // while the clock was wrong: it would keep every day until then from being counted.
+          if (last <= day || last > dayOf(clock.now()))
+            await writeJsonFile(file, { day, used: Object.fromEntries(stored) });
           return new Map([...used.keys()].map((key) => [key, stored.get(key) ?? 0]));
         },
         PATIENCE_MS,
