@@ -153,15 +153,19 @@ export class ServerEntry {
     if (this.supervisor.state.kind === "failed") return undefined;
     // The gateway sees to it that what it knows is not too old.
     if (this.inGateway) return this.isKnown ? undefined : "to-be-known";
-    const age = this.#cachedAt === undefined ? Infinity : now - this.#cachedAt;
-    const isOutdated = age > MAX_CACHE_AGE_MS || this.#isListedElsewhere;
-    return !this.isKnown || isOutdated ? "to-be-known" : undefined;
+    const isUpToDate = this.#isCachedFor(MAX_CACHE_AGE_MS, now);
+    return this.isKnown && isUpToDate ? undefined : "to-be-known";
   }
 
   /** Whether the cached tools were saved lately, for the capabilities that the server is told now. */
   isCacheFresh(now: number): boolean {
+    return this.#isCachedFor(FRESH_CACHE_MS, now);
+  }
+
+  /** What was saved while the clock was ahead would be new until then. */
+  #isCachedFor(atMost: number, now: number): boolean {
     const age = now - (this.#cachedAt ?? -Infinity);
-    return age >= 0 && age < FRESH_CACHE_MS && !this.#isListedElsewhere;
+    return age >= 0 && age <= atMost && !this.#isListedElsewhere;
   }
 
   /** Throws UNSUPPORTED for a server that is a program. */

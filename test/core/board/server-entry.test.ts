@@ -18,6 +18,8 @@ type Reason = ReturnType<ServerEntry["startReason"]>;
 const unknown: Known = undefined;
 const fresh: Known = { savedAt: NOW - DAY };
 const old: Known = { savedAt: NOW - DAY - 1 };
+/** While the clock was ahead. */
+const future: Known = { savedAt: NOW + 300 * DAY };
 
 it.each<[BoardOptions["start"], "lazy" | "eager" | "session", Known, Reason, ServerStateKind?]>([
   [undefined, "eager", fresh, "eager"],
@@ -25,6 +27,7 @@ it.each<[BoardOptions["start"], "lazy" | "eager" | "session", Known, Reason, Ser
   ["eager", "lazy", unknown, "to-be-known"],
   ["eager", "lazy", fresh, undefined],
   ["eager", "lazy", old, "to-be-known"],
+  ["eager", "lazy", future, "to-be-known"],
   ["eager", "session", unknown, "to-be-known"],
   ["eager", "session", fresh, undefined],
   ["unknown", "eager", fresh, undefined],
