@@ -22,12 +22,20 @@ const OPENING_BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
 const CSI_CHARACTER = 0x9b;
 
+/** Stands for a character that was not encoded well. */
+const REPLACEMENT = 0xfffd;
+
 /** What `next` returns at the end of the text. */
 export const END = -1;
 
 const INVISIBLE =
   // oxlint-disable-next-line no-control-regex
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\p{Cf}\p{Variation_Selector}\p{Default_Ignorable_Code_Point}\u2028\u2029]/u;
+
+/** The text as a reader sees it, if it has no codes. */
+export function withoutInvisible(text: string): string {
+  return text.replace(new RegExp(INVISIBLE, "gu"), (each) => (each === "\r" ? each : ""));
+}
 
 /** What follows ESC: a CSI sequence, a string such as a title, or one more character. */
 const SEQUENCE =
@@ -328,19 +336,20 @@ export class TextReader implements UnitReader {
     const lead = this.#byte();
     if (lead === -1) return PERCENT;
     if (lead < 0xc2) return this.#character(lead);
-    const bytes = [lead];
     const length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-    while (bytes.length < length && this.#text.charCodeAt(this.end) === PERCENT) {
+    let code = lead & (0x7f >> length);
+    for (let read = 1; read < length; read += 1) {
+      if (this.#text.charCodeAt(this.end) !== PERCENT) return REPLACEMENT;
       const before = this.end;
       this.end += 1;
       const byte = this.#byte();
       if (byte < 0x80 || byte > 0xbf) {
         this.end = before;
-        break;
+        return REPLACEMENT;
       }
-      bytes.push(byte);
+      code = (code << 6) | (byte & 0x3f);
     }
-    return this.#character(Buffer.from(bytes).toString().codePointAt(0) ?? 0);
+    return this.#character(code);
   }
 
   /** The byte after a percent sign, which may be encoded itself; -1 if there is none. */
@@ -430,13 +439,17 @@ export class TextReader implements UnitReader {
 
   /** A decoded character may be invisible as well, and may begin a sequence. */
   #character(code: number): number {
-    if (code > 0x10ffff) return 0xfffd;
+    if (code > 0x10ffff) return REPLACEMENT;
     if (code >= SPACE && code < 0x7f) return code;
     if (code === LINE_FEED || code === CARRIAGE_RETURN) return 0;
     if (code === ESCAPE || code === CSI_CHARACTER) this.#skipSequence(code);
+    if (code <= 0xffff) {
+      const kind = kinds[code] || (kinds[code] = kindOf(code));
+      return kind === UNSEEN ? 0 : code;
+    }
     const text = String.fromCodePoint(code);
     if (INVISIBLE.test(text)) return 0;
-    if (text.length > 1) this.#low = text.charCodeAt(1);
+    this.#low = text.charCodeAt(1);
     return text.charCodeAt(0);
   }
 }

@@ -1,7 +1,11 @@
 // The forms in which a secret may appear in a log or a result: encoded for a URL, for JSON or by Python, quoted, as base64 or
 // hex, in other letters of the same meaning, or with its digits in groups.
 
+import { withoutInvisible } from "./text-reader.ts";
+
 const SHORTEST_LINE = 16;
+/** What is left of a secret that is shorter is part of too many words. */
+const SHORTEST_SEEN = 8;
 
 /** The characters that each encoder keeps: encodeURIComponent, forms, RFC 3986, Python's quote, encodeURI. */
 const URL_ENCODERS: readonly (readonly string[])[] = [
@@ -44,11 +48,15 @@ export function variantsOf(secret: string): Set<string> {
   return found;
 }
 
-/** The text itself, and with its accents written in the other way. */
+/** The text itself, with its accents written in the other way, and without what nobody sees, such as an emoji's variant. */
 function normalForms(text: string): string[] {
   // oxlint-disable-next-line no-control-regex
   if (/^[\u0000-\u007f]*$/.test(text)) return [text];
-  return [...new Set([text, text.normalize("NFC"), text.normalize("NFD")])];
+  const forms = [text, text.normalize("NFC"), text.normalize("NFD")];
+  // A reader sees no such character in a text that has something hidden or encoded, so not in the secret either.
+  return [...new Set([...forms, ...forms.map(withoutInvisible)])].filter(
+    ({ length }) => length >= SHORTEST_SEEN,
+  );
 }
 
 /** Words, perhaps with a number at the end: in capitals they may be the name of a variable. */

@@ -135,6 +135,8 @@ describe("a secret", () => {
     ["a carriage return", TOKEN, inside("\r")],
     ["an invisible letter", TOKEN, inside("\u3164")],
     ["an end of line", TOKEN, inside("\n    ")],
+    ["a zero-width character, and one of its own that nobody sees", "kéy🗝️Zx81", inside("\u200b")],
+    ["an end of line, and one of its own that nobody sees", "kéy🗝️Zx81", inside("\n")],
     ["an escape that is written in JSON", TOKEN, inside("\\u001b[0m")],
     [
       "a zero-width character and percent-encoding",
@@ -150,6 +152,11 @@ describe("a secret", () => {
     ["percent-encoded in upper case", TOKEN, (secret) => all(secret, "%").toUpperCase()],
     ["percent-encoded twice", TOKEN, (secret) => all(secret, "%25")],
     ["percent-encoded in UTF-8", "päßwörd😀", (secret) => all(secret, "%")],
+    [
+      "percent-encoded, with a character that nobody sees",
+      "paßw🗝️örd9",
+      (secret) => all(secret, "%"),
+    ],
     ["escaped for JSON", TOKEN, (secret) => all(secret, "\\u00")],
     ["escaped for JSON in JSON", TOKEN, (secret) => all(secret, "\\\\u00")],
     ["escaped in braces", TOKEN, (secret) => all(secret, "\\u{", "}")],
