@@ -34,7 +34,7 @@ async function messageOf(mistake: LineMistake, { command, path }: Line): Promise
       return `unknown option '${mistake.word}'${didYouMean(meant)}`;
     }
     case "missing-value":
-      return `option '${flagsOf(mistake.option)}' argument missing`;
+      return `option '${flagsOf(mistake.option)}' needs a value`;
     case "needless-value":
       return `option '${flagsOf(mistake.option)}' takes no value`;
     case "wrong-value": {

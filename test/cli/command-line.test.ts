@@ -366,8 +366,8 @@ describe("an option can be written", () => {
   });
 
   it.each([
-    ["audit --server --json", "option '--server <server>' argument missing"],
-    ["call t -e -- npx", "option '-e, --env <KEY[=value]>' argument missing"],
+    ["audit --server --json", "option '--server <server>' needs a value"],
+    ["call t -e -- npx", "option '-e, --env <KEY[=value]>' needs a value"],
     ["status --json=1", "option '--json' takes no value"],
     ["tools -lx", "unknown option '-x'"],
     ["--yes call t", "unknown option '--yes'"],
@@ -516,7 +516,7 @@ describe("a command line is refused", () => {
       ["audit", "--limit", "-1"],
       "plugboard: option '--limit <n>' cannot be '-1'; expected a whole number",
     ],
-    [["--config"], "plugboard: option '--config <file>' argument missing"],
+    [["--config"], "plugboard: option '--config <file>' needs a value"],
     [
       ["--log-level", "loud"],
       "plugboard: option '--log-level <level>' cannot be 'loud'; expected debug, info, warn, error or silent",

@@ -75,11 +75,13 @@ async function writeNew(path: string, bytes: Buffer): Promise<boolean> {
 }
 
 function cannotSave(path: string, cause: unknown): PlugboardError {
-  return new PlugboardError(
-    "INVALID_ARGUMENTS",
-    `cannot save to ${path} (${errorCode(cause) ?? "unknown error"})`,
-    { cause, hint: "check that you may write there, or name another directory with --output" },
-  );
+  const why = hasErrorCode(cause, "EEXIST", "ENOTDIR")
+    ? "it is not a directory"
+    : (errorCode(cause) ?? "unknown error");
+  return new PlugboardError("INVALID_ARGUMENTS", `cannot save to ${path} (${why})`, {
+    cause,
+    hint: "check that you may write there, or name another directory with --output",
+  });
 }
 
 function extensionOf(mimeType: string): string {

@@ -38,7 +38,9 @@ export function targetPolicy(
 }
 
 function problemOf(code = "unknown error"): string {
-  return code === "ENOTREGULAR" ? "is not a file" : `cannot be read (${code})`;
+  if (code === "ENOTREGULAR") return "is not a file";
+  if (code === "ENOENT" || code === "ENOTDIR") return "does not exist";
+  return code === "ETOOLARGE" ? "is too large" : `cannot be read (${code})`;
 }
 
 async function readTls(files: NonNullable<RemoteTarget["tls"]>): Promise<TlsMaterial> {

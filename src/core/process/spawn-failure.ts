@@ -72,9 +72,10 @@ interface SpawnProblem {
 }
 
 const DIRECTORY_PROBLEMS: Partial<Record<PathKind, SpawnProblem>> = {
-  missing: { message: "does not exist", hint: "create it, or correct 'cwd'" },
+  missing: { message: "does not exist", hint: "create it, or set 'cwd' to another one" },
   file: { message: "is not a directory", hint: "set 'cwd' to a directory" },
   program: { message: "is not a directory", hint: "set 'cwd' to a directory" },
+  other: { message: "is not a directory", hint: "set 'cwd' to a directory" },
   closed: { message: "cannot be entered", hint: "allow access to it, or choose another 'cwd'" },
 };
 
@@ -109,6 +110,9 @@ async function commandProblem(
       message: `command '${command}' is not executable (${file})`,
       hint: `run: chmod +x '${file}'`,
     };
+  }
+  if (program === undefined && !bare && seen.has("other")) {
+    return { message: `command '${command}' is not a file`, hint: "name a program" };
   }
   if (program === undefined && !bare && seen.has("directory")) {
     return { message: `command '${command}' is a directory`, hint: "name the program inside it" };
@@ -192,7 +196,8 @@ async function splitCommand(
 /** Each of them is looked up on the disk. */
 const MOST_SPACES = 20;
 
-type PathKind = "missing" | "closed" | "directory" | "file" | "program";
+/** What is neither a directory nor a file, such as a device, is other. */
+type PathKind = "missing" | "closed" | "directory" | "other" | "file" | "program";
 
 async function look(path: string): Promise<PathKind> {
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => error);
@@ -202,5 +207,6 @@ async function look(path: string): Promise<PathKind> {
     () => false,
   );
   if (found.isDirectory()) return usable ? "directory" : "closed";
+  if (!found.isFile()) return "other";
   return usable ? "program" : "file";
 }

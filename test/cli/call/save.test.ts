@@ -60,7 +60,7 @@ describe("saving a result", () => {
     writeFileSync(join(cwd, "out"), "a file");
     await expect(ensureDirectory("out", cwd)).rejects.toMatchObject({
       code: "INVALID_ARGUMENTS",
-      message: `cannot save to ${join(cwd, "out")} (EEXIST)`,
+      message: `cannot save to ${join(cwd, "out")} (it is not a directory)`,
     });
   });
 

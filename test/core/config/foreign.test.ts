@@ -760,7 +760,7 @@ env_vars = ["1"]
 bearer_token_env_var = "not a name"
 `,
       [
-        "FILE:3:1  mcp_servers.a.startup_timeout_sec  is a string; expected a whole number of milliseconds from 1 to 86400000",
+        "FILE:3:1  mcp_servers.a.startup_timeout_sec  is not a number of seconds above 0",
         "FILE:6:1  mcp_servers.a.env.A  is a list; expected a string",
         'FILE:9:1  mcp_servers["b.c"].url  is not a URL; expected one such as https://example.com/mcp',
         'FILE:10:1  mcp_servers["b.c"].http_headers  is a string; expected an object',

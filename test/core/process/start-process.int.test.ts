@@ -140,6 +140,8 @@ describe("a command that cannot be started", () => {
     ["a missing file", { command: "/none/server" }, /'\/none\/server' does not exist/, /path$/],
     ["a missing relative file", { command: "./none" }, /does not exist/, /taken from .*spawn-/],
     ["a directory", { command: "./folder" }, /is a directory/, /inside it/],
+    ["a device", { command: "/dev/null" }, /'\/dev\/null' is not a file/, /^name a program$/],
+    ["a cwd that is a device", { cwd: "/dev/null" }, /is not a directory/, /set 'cwd'/],
     ["a file without the right", { command: "./plain" }, /not executable \(.*plain\)/, /chmod \+x/],
     ["the same on PATH", { command: "plain" }, /not executable \(.*plain\)/, /chmod \+x/],
     ["a script without interpreter", { command: "./script" }, /first line names does not/, /#!/],
@@ -163,7 +165,12 @@ describe("a command that cannot be started", () => {
       /^set "command": ".\/my tools\/runs", "args": \["--x"\]$/,
     ],
     ["a missing name with a space", { command: "none -y" }, /'none -y' was not found/, /install/],
-    ["a missing cwd", { cwd: "/none/here" }, /'\/none\/here' does not exist/, /correct 'cwd'/],
+    [
+      "a missing cwd",
+      { cwd: "/none/here" },
+      /'\/none\/here' does not exist/,
+      /set 'cwd' to another one/,
+    ],
     ["a cwd that is a file", { cwd: "plain" }, /is not a directory/, /set 'cwd' to a directory/],
     [
       "a cwd that is a program",

@@ -3,7 +3,7 @@
 import { dirname, relative, resolve } from "node:path";
 import { isJsonObject } from "../../types/json.ts";
 import { shellQuoted } from "../../../util/text.ts";
-import { atKey, quote } from "../issue.ts";
+import { atKey, atValue, quote } from "../issue.ts";
 import { MISPLACED_KEYS, SERVER_KEYS } from "../schema/server-schema.ts";
 import { type KeyRule, type KeyRules, map } from "./draft.ts";
 
@@ -60,8 +60,10 @@ export function milliseconds(...keys: string[]): KeyRule {
 
 export function seconds(...keys: string[]): KeyRule {
   const inMilliseconds = milliseconds(...keys);
-  return (server, value, path) =>
-    inMilliseconds(server, typeof value === "number" ? value * 1000 : value, path);
+  return (server, value, path) => {
+    if (typeof value === "number" && value > 0) inMilliseconds(server, value * 1000, path);
+    else server.draft.issues.push(atValue(path, "is not a number of seconds above 0"));
+  };
 }
 
 /** For keys whose unit people get wrong, because related applications count in milliseconds. */

@@ -54,7 +54,9 @@ async function read(file: string, setting: string): Promise<string> {
       ? "does not exist"
       : hasErrorCode(error, "EACCES")
         ? "may not be read by this user"
-        : "cannot be read";
+        : hasErrorCode(error, "ENOTREGULAR")
+          ? "is not a file"
+          : "cannot be read";
     throw invalid(
       `gateway.tls.${setting}: ${file} ${why}`,
       "check the path and the file's mode",

@@ -90,7 +90,7 @@ describe("a command", () => {
       "in a directory that does not exist",
       { ...mcpServer("a", "echo") },
       "gone",
-      /^a: working directory '.*gone' does not exist\. Create it, or correct 'cwd'/,
+      /^a: working directory '.*gone' does not exist\. Create it, or set 'cwd' to another one/,
     ],
   ])("%s is reported, and the session continues", async (_, server, under, words) => {
     const editor = await desk.open({ servers: { other: fixture("echo") } });

@@ -66,7 +66,7 @@ describe("the certificate of the gateway", () => {
   const rows: [string, string, RegExp][] = [
     ["missing.pem", "server.key", /^gateway\.tls\.cert: .*missing\.pem does not exist$/],
     ["server.pem", "missing.key", /^gateway\.tls\.key: .*missing\.key does not exist$/],
-    ["folder", "server.key", /^gateway\.tls\.cert: .*folder cannot be read$/],
+    ["folder", "server.key", /^gateway\.tls\.cert: .*folder is not a file$/],
     ["not.pem", "server.key", /^gateway\.tls\.cert: .*not\.pem is not a certificate$/],
     ["cut.pem", "server.key", /^gateway\.tls\.cert: .*cut\.pem is not a certificate$/],
     ["server.pem", "not.pem", /^gateway\.tls\.key: .*not\.pem is not a private key$/],
