@@ -1,4 +1,6 @@
-// Typed events. A listener that throws affects neither the emitter nor the other listeners.
+// Typed events. A listener that throws, or whose promise is rejected, affects neither the emitter nor the other listeners.
+
+import { tell } from "./tell.ts";
 
 export class Emitter<Events extends object> {
   readonly #listeners = new Map<keyof Events, Set<(event: never) => void>>();
@@ -22,11 +24,7 @@ export class Emitter<Events extends object> {
 
   emit<Name extends keyof Events>(event: Name, value: Events[Name]): void {
     for (const listener of this.#listeners.get(event) ?? []) {
-      try {
-        (listener as (event: Events[Name]) => void)(value);
-      } catch (error) {
-        this.#onListenerError(error);
-      }
+      tell(() => (listener as (event: Events[Name]) => unknown)(value), this.#onListenerError);
     }
   }
 

@@ -70,6 +70,16 @@ describe("Emitter", () => {
     expect(heard).toEqual([1]);
   });
 
+  it("reports a listener whose promise is rejected", async () => {
+    const { emitter, errors } = setUp();
+    const thrown = new Error("listener");
+    const rejects = (): unknown => Promise.reject(thrown);
+    emitter.on("number", rejects);
+    emitter.emit("number", 1);
+    await Promise.resolve();
+    expect(errors).toEqual([thrown]);
+  });
+
   it("knows whether there are listeners", () => {
     const { emitter } = setUp();
     expect(emitter.has("number")).toBe(false);

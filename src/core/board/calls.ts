@@ -39,6 +39,7 @@ import { errorMessage } from "../../util/error-message.ts";
 import { isDeeperThan, REFUSED_DEPTH } from "../../util/json-depth.ts";
 import { jsonLength } from "../../util/json-length.ts";
 import { excerpt } from "../../util/text.ts";
+import { tell } from "../../util/tell.ts";
 import type { BoardGuard } from "./guard.ts";
 
 /** The decision that a call starts with. A stage that decides otherwise replaces it. */
@@ -433,11 +434,10 @@ export class Calls {
   }
 
   #update(listener: UpdateListener, update: ToolUpdate): void {
-    try {
-      listener(update);
-    } catch (error) {
-      this.#logger.error("an update listener threw", { reason: String(error) });
-    }
+    tell(
+      () => listener(update),
+      (error) => this.#logger.error("an update listener threw", { reason: String(error) }),
+    );
   }
 }
 

@@ -20,6 +20,7 @@ import type { Tap, Tapped } from "../upstream/tap.ts";
 import type { Clock } from "../../util/clock.ts";
 import { isDeeperThan } from "../../util/json-depth.ts";
 import { duration, oneLine, plainText } from "../../util/text.ts";
+import { tell } from "../../util/tell.ts";
 
 const MAX_SIZE = 1024 ** 2;
 /** How many characters are shown of a message that is cut, and of a line that is not a message. */
@@ -169,11 +170,10 @@ export class BoardTrace {
     for (const trace of this.#traces) {
       if (!isAbout(trace, server)) continue;
       const isLong = entry.kind === "message" && entry.size > trace.maxSize;
-      try {
-        trace.listener(isLong ? cutEntry(entry) : entry);
-      } catch (error) {
-        this.#logger.error("a listener threw", { reason: String(error) });
-      }
+      tell(
+        () => trace.listener(isLong ? cutEntry(entry) : entry),
+        (error) => this.#logger.error("a listener threw", { reason: String(error) }),
+      );
     }
   }
 

@@ -12,6 +12,7 @@ import type {
 import { MARK } from "./hide.ts";
 import { SecretMatcher, SHORTEST_PREFIX } from "./matcher.ts";
 import { partsWithSecrets, type SourcedSecret } from "./secret-sources.ts";
+import { tell } from "../../util/tell.ts";
 import { mapStrings, someString } from "../../util/value-strings.ts";
 import { variantsOf } from "./variants.ts";
 
@@ -284,7 +285,10 @@ function replace(
   return { text: result, covered: Math.max(0, at - end) };
 }
 
-/** A logger that redacts every message and its fields, except the server's name, which is the configuration's. */
+/**
+ * A logger that redacts every message and its fields, except the server's name, which is the configuration's. One that throws
+ * harms nothing: there is nobody to tell.
+ */
 export function redactingLogger(
   logger: Logger,
   redactor: Pick<Redactor, "text" | "value">,
@@ -293,7 +297,10 @@ export function redactingLogger(
   const at =
     (level: keyof Logger): Logger["debug"] =>
     (message, fields) =>
-      logger[level](redactor.text(message), fields && redactFields(fields, redactor));
+      tell(
+        () => logger[level](redactor.text(message), fields && redactFields(fields, redactor)),
+        () => {},
+      );
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
 

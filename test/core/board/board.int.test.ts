@@ -212,12 +212,17 @@ describe("calls", () => {
     expect((await board.call("modern/no_such_tool")).failure?.code).toBe("UNKNOWN_TOOL");
   });
 
-  it("a listener that throws harms nobody", async () => {
+  it.each<[string, () => unknown]>([
+    [
+      "throws",
+      () => {
+        throw new Error("boom");
+      },
+    ],
+    ["rejects, which would end the process,", () => Promise.reject(new Error("boom"))],
+  ])("a listener that %s harms nobody", async (_, boom) => {
     const logger = recordingLogger();
     const board = await open({ echo: fixture("echo") }, { logger });
-    const boom = (): never => {
-      throw new Error("boom");
-    };
     board.on("call", boom);
     const outcome = await board.call("echo/progress", { steps: 1, ms: 1 }, { onUpdate: boom });
     expect(outcome.isError).toBeUndefined();

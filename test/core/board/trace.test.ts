@@ -250,6 +250,8 @@ it("a listener that throws, or ends its trace, disturbs nobody", async () => {
   const end = trace.begin(() => {
     throw new Error("oops");
   }, {});
+  const later = (): unknown => Promise.reject(new Error("later"));
+  const endLater = trace.begin(later, {});
   const endOne = trace.begin(
     (entry) => {
       heard.push(entry);
@@ -259,6 +261,8 @@ it("a listener that throws, or ends its trace, disturbs nobody", async () => {
   );
   for (const each of [tap, other, tap]) each.listener?.({ kind: "stderr", text: "x" });
   await end();
+  await endLater();
   expect(heard.length).toBe(2);
   expect(JSON.stringify(logger.lines)).toContain("oops");
+  expect(JSON.stringify(logger.lines)).toContain("later");
 });

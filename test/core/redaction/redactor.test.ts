@@ -713,6 +713,22 @@ function encodeLossy(text: string): string {
   return Buffer.from(text).toString("hex");
 }
 
+it.each<[string, () => unknown]>([
+  [
+    "throws",
+    () => {
+      throw new Error("boom");
+    },
+  ],
+  ["rejects", () => Promise.reject(new Error("boom"))],
+])("a logger that %s harms nothing", (_, log) => {
+  const logger = redactingLogger(
+    { debug: () => log(), info: () => log(), warn: () => log(), error: () => log() },
+    new Redactor(),
+  );
+  expect(() => logger.warn("x")).not.toThrow();
+});
+
 it("a logger keeps the server's name, which is the configuration's", () => {
   const logger = recordingLogger();
   redactingLogger(logger, knowing("production")).warn("production", {
