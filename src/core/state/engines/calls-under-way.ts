@@ -11,6 +11,9 @@ const PREFIX = "{plugboard}:calls:";
 /** How long a call counts without a sign of life. */
 const CALL_MS = 30_000;
 const RENEW_MS = 10_000;
+/** Of the call that only shows what is allowed. There is room for it among any. */
+const PROBE_MS = 1000;
+const PROBE_MOST = 1_000_000;
 
 /** KEYS: the calls. ARGV: how many there may be, how long one counts, and the name of the one that begins. */
 const ENTER = `
@@ -68,6 +71,14 @@ export class CallsUnderWay {
       // If this fails, the call stops counting half a minute later.
       this.#client.zrem(key, name).catch(this.#onFailed);
     };
+  }
+
+  /** Rejects if a call could not enter, stay or leave: a user may have the right to some of that alone. */
+  async probe(): Promise<void> {
+    const [key, name] = [`${PREFIX}probe`, randomUUID()];
+    await this.#client.plugboardEnter(1, key, PROBE_MOST, PROBE_MS, name);
+    await this.#client.plugboardStay(1, key, PROBE_MS, name);
+    await this.#client.zrem(key, name);
   }
 
   close(): void {

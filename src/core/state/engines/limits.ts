@@ -3,6 +3,7 @@
 
 import type { Delay, Leave, LimitBucket, Limits } from "../../types/shared-state.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
+import { errorMessage } from "../../../util/error-message.ts";
 import { whyAway } from "./driver.ts";
 import { CallsUnderWay } from "./calls-under-way.ts";
 import type { DividedLimits } from "./divided-limits.ts";
@@ -13,7 +14,7 @@ import type { Valkey, ValkeyClient } from "./valkey.ts";
 const RETRY_MS = 1000;
 /** Begins the keys of buckets. In a cluster the braces keep all of them on one node: a call takes from several in one step. */
 const PREFIX = "{plugboard}:limit:";
-/** A bucket to see whether Valkey answers and can be written to. If it refuses, it has answered. */
+/** A bucket to see whether Valkey answers and can be written to. That nothing is left in it is an answer too. */
 const PROBE = { key: "probe", perMinute: 1 };
 
 /**
@@ -104,8 +105,8 @@ export class ValkeyLimits implements Limits {
   readonly where: string;
   readonly #client: ValkeyClient;
   readonly #options: ValkeyLimitsOptions;
-  /** Why it cannot be reached, and what tries it again: calls do not wait for that. */
-  #away: { why: string; probe: Timer } | undefined;
+  /** Why it cannot be reached or used, and what tries it again: calls do not wait for that. */
+  #away: { why: string; isRefused: boolean; probe: Timer } | undefined;
   #asking: Asking[] = [];
   readonly #stock = new Stock();
   #tidier: Timer | undefined;
@@ -128,16 +129,24 @@ export class ValkeyLimits implements Limits {
     client.defineCommand("plugboardGiveBack", { lua: GIVE_BACK });
   }
 
-  /** Resolves when Valkey has answered, or could not be reached. */
+  /** Resolves when Valkey has done all that it will be asked to do, or has not. */
   static async open(options: ValkeyLimitsOptions): Promise<ValkeyLimits> {
     const limits = new ValkeyLimits(options);
-    await options.valkey.client.connect().catch((error: unknown) => limits.#onFailed(error));
+    await options.valkey.client
+      .connect()
+      .then(() => limits.#tryAll())
+      .catch((error: unknown) => limits.#onFailed(error));
     return limits;
   }
 
   /** Why it cannot be reached, while it cannot. */
   get away(): string | undefined {
-    return this.#away?.why;
+    return this.#away?.isRefused ? undefined : this.#away?.why;
+  }
+
+  /** What it refuses to this user, while it does. It is not used at all then: a part of a count is none. */
+  get refusal(): string | undefined {
+    return this.#away?.isRefused ? this.#away.why : undefined;
   }
 
   take(
@@ -252,9 +261,11 @@ export class ValkeyLimits implements Limits {
     if (this.#isClosed) return;
     // Each replica has its part of the limits now, and nothing besides.
     this.#stock.clear();
-    const why = whyAway(this.#cause ?? error, "valkey", this.#options.valkey.isTls);
+    const isRefused = isRefusal(error);
+    const cause = isRefused ? error : (this.#cause ?? error);
+    const why = whyAway(cause, "valkey", this.#options.valkey.isTls);
     const probe = this.#away?.probe ?? this.#options.clock.later(RETRY_MS, () => this.#probe());
-    this.#away = { why, probe };
+    this.#away = { why, isRefused, probe };
   }
 
   #probe(): void {
@@ -266,8 +277,22 @@ export class ValkeyLimits implements Limits {
       this.#cause = undefined;
       this.#away = undefined;
     };
-    this.#ask([PROBE], 0).then(back, again);
+    this.#tryAll().then(back, again);
   }
+
+  /** Rejects if something could not be done. */
+  async #tryAll(): Promise<void> {
+    await this.#ask([PROBE], 0);
+    await this.#client.plugboardGiveBack(1, PREFIX + PROBE.key, 0);
+    await this.#underWay.probe();
+  }
+}
+
+/** This user lacks a right to a command or a key. Within a script, versions say so in different words. */
+function isRefusal(error: unknown): boolean {
+  return /^NOPERM|^ERR The user executing the script can't|^ERR ACL failure/.test(
+    errorMessage(error),
+  );
 }
 
 function delayIn(isRefused: boolean, waits: readonly number[]): undefined | Delay {

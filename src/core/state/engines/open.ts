@@ -134,6 +134,11 @@ async function openStores(
         ),
         problem("audit", "calls are not recorded, here and in PostgreSQL", audit.failure),
         problem("valkey", `Valkey at ${valkey?.where} cannot be reached`, valkey?.away),
+        problem(
+          "valkey",
+          "each gateway has a part of every limit, since the user of gateway.shared.valkey lacks a right that docs/fleet.md names",
+          valkey?.refusal,
+        ),
       ].flat(),
     }),
     close,
