@@ -5,6 +5,7 @@ import { type Refusal, refusal } from "../../endpoint/http/refusal.ts";
 import { RequestSource, type SourceRefusals } from "../../endpoint/http/request-source.ts";
 import { bearerToken } from "../../../core/net/bearer.ts";
 import { type Caller, tokenCaller, type TokenPolicy } from "../../../core/types/caller.ts";
+import { PlugboardError } from "../../../core/types/errors.ts";
 import type { GatewaySettings } from "../../../core/types/gateway-settings.ts";
 import type { Delay, GatewayToken, Limits, TokenStore } from "../../../core/types/shared-state.ts";
 import type { Clock } from "../../../util/clock.ts";
@@ -38,6 +39,8 @@ type Credentials = { kind: "none" } | { kind: "unusable" } | { kind: "bearer"; t
 const MOST_FAILURES = 30;
 /** Signatures that are checked at once, by other threads, before guessers have to wait. */
 const MOST_VERIFYING = 64;
+/** Tokens that wait for keys which are not known, before guessers are told to come back. */
+const MOST_WAITING = 64;
 
 /** How long a token is known without being looked up again: a revoked one is refused that much later. */
 const KNOWN_MS = 50;
@@ -70,6 +73,7 @@ export class Access {
   /** The bytes of large requests, by the caller. */
   readonly #bytes: RequestRate;
   #verifying = 0;
+  #waiting = 0;
   readonly #jwts: Jwts | undefined;
   readonly #clock: Clock;
   /** Tokens that were found a moment ago, by their text. */
@@ -171,12 +175,7 @@ export class Access {
     // Only a token that was checked and is wrong counts: somebody else at the same address may guess. But while a crowd
     // is being checked, guessers wait.
     const isCrowded = this.#verifying >= MOST_VERIFYING;
-    if (
-      isCrowded &&
-      this.#failures.isEmpty(clientAddress(request, this.#settings.behindProxy), MOST_FAILURES)
-    ) {
-      return tooMany(VERIFY_AGAIN_MS, TOO_MANY_FAILURES);
-    }
+    if (isCrowded && this.#isGuesser(request)) return tooMany(VERIFY_AGAIN_MS, TOO_MANY_FAILURES);
     this.#verifying += 1;
     return this.#verifyJwt(jwts, text, request, agentId).finally(() => {
       this.#verifying -= 1;
@@ -189,7 +188,7 @@ export class Access {
     request: IncomingMessage,
     agentId: string | undefined,
   ): Promise<Admission> {
-    const verdict = await jwts.verify(text);
+    const verdict = await jwts.verify(text, (fetched) => this.#waitForKeys(fetched, request));
     switch (verdict.kind) {
       case "valid":
         return this.#admitClaims(verdict.claims, text, request, agentId);
@@ -200,6 +199,26 @@ export class Access {
           "Retry-After": "5",
         });
     }
+  }
+
+  /** Whoever waits for keys is not being checked, and keeps nobody from it whose key is known. */
+  async #waitForKeys(fetched: Promise<void>, request: IncomingMessage): Promise<void> {
+    if (this.#waiting >= MOST_WAITING && this.#isGuesser(request)) {
+      throw new PlugboardError("RATE_LIMITED", "too many tokens wait for keys");
+    }
+    this.#verifying -= 1;
+    this.#waiting += 1;
+    try {
+      await fetched;
+    } finally {
+      this.#waiting -= 1;
+      this.#verifying += 1;
+    }
+  }
+
+  #isGuesser(request: IncomingMessage): boolean {
+    const address = clientAddress(request, this.#settings.behindProxy);
+    return this.#failures.isEmpty(address, MOST_FAILURES);
   }
 
   /** The audience is for one endpoint, or for the gateway; then the scopes may say for which agents. */

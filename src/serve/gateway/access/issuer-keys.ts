@@ -31,6 +31,9 @@ const MOST_KEYS = 100;
 
 type FindKey = JWTVerifyGetKey;
 
+/** Waits for keys that are on their way. Rejects if too many wait already. */
+export type WaitForKeys = (fetched: Promise<void>) => Promise<void>;
+
 export interface IssuerKeysOptions {
   fetch: GuardedFetch;
   rules: AddressRules;
@@ -51,19 +54,29 @@ export class IssuerKeys {
     this.#options = options;
   }
 
-  /** Rejects with NETWORK if there are no keys to look in, and with an error of jose if none matches. */
-  readonly find: FindKey = async (header, token) => {
-    if (this.#age() >= FRESH) await this.#refresh();
-    try {
-      return await this.#usable()(header, token);
-    } catch (error) {
-      const isUnknown = error instanceof errors.JWKSNoMatchingKey;
-      if (!isUnknown || this.#age() < COOLDOWN) throw error;
-      await this.#refresh();
-      if (this.#fetching !== undefined) throw this.#unreachable();
-      return this.#usable()(header, token);
-    }
-  };
+  /**
+   * Finds a key. Rejects with NETWORK if there are no keys to look in, and with an error of jose if none matches. A key that
+   * is known waits for nobody else's request for keys, and not again for an issuer that has not answered since it was fetched.
+   */
+  finder(wait: WaitForKeys = (fetched) => fetched): FindKey {
+    return async (header, token) => {
+      if (this.#age() >= FRESH) {
+        const isKnownToFail = this.#failedAt > (this.#keys?.fetchedAt ?? Infinity);
+        const goesOn = this.#age() < USABLE && (isKnownToFail || this.#fetching !== undefined);
+        if (goesOn) this.#beginFetching();
+        else await this.#refresh(wait);
+      }
+      try {
+        return await this.#usable()(header, token);
+      } catch (error) {
+        const isUnknown = error instanceof errors.JWKSNoMatchingKey;
+        if (!isUnknown || this.#age() < COOLDOWN) throw error;
+        await this.#refresh(wait);
+        if (this.#fetching !== undefined) throw this.#unreachable();
+        return this.#usable()(header, token);
+      }
+    };
+  }
 
   #age(): number {
     const now = this.#options.clock.monotonic();
@@ -79,17 +92,24 @@ export class IssuerKeys {
     return new PlugboardError("NETWORK", `the keys of ${this.#issuer.issuer} cannot be fetched`);
   }
 
-  /** One at a time, for all who wait. Never rejects. */
-  async #refresh(): Promise<void> {
+  /** One at a time, for all who wait. */
+  #beginFetching(): void {
     const { clock } = this.#options;
     if (clock.monotonic() - this.#failedAt < RETRY) return;
     this.#fetching ??= { since: clock.monotonic(), done: this.#keepFetched() };
-    const { since, done } = this.#fetching;
-    if (this.#age() >= USABLE) return done;
-    const patience = since + PATIENCE - clock.monotonic();
-    if (patience > 0) await within(clock, patience, done);
   }
 
+  async #refresh(wait: WaitForKeys): Promise<void> {
+    const { clock } = this.#options;
+    this.#beginFetching();
+    if (this.#fetching === undefined) return;
+    const { since, done } = this.#fetching;
+    if (this.#age() >= USABLE) return wait(done);
+    const patience = since + PATIENCE - clock.monotonic();
+    if (patience > 0) await wait(within(clock, patience, done));
+  }
+
+  /** Never rejects. */
   async #keepFetched(): Promise<void> {
     const { clock, onProblem } = this.#options;
     try {

@@ -11,7 +11,7 @@ import { addressRules, type NetworkPolicy } from "../../../core/net/policy.ts";
 import { canonicalJson } from "../../../util/canonical-json.ts";
 import type { Clock } from "../../../util/clock.ts";
 import type { Environment } from "../../../util/environment.ts";
-import { IssuerKeys } from "./issuer-keys.ts";
+import { IssuerKeys, type WaitForKeys } from "./issuer-keys.ts";
 
 export interface JwtClaims {
   issuer: string;
@@ -30,7 +30,7 @@ export type JwtVerdict =
   | { kind: "valid"; claims: JwtClaims }
   /** `reason` completes "this token is not valid: it …" and says nothing that the token's sender does not know. */
   | { kind: "invalid"; reason: string }
-  /** The issuer's keys cannot be fetched. */
+  /** The issuer's keys cannot be fetched, or too many wait for them. */
   | { kind: "unavailable" };
 
 export interface JwtVerifierOptions {
@@ -74,12 +74,12 @@ export class JwtVerifier {
   }
 
   /** Never rejects. */
-  async verify(text: string): Promise<JwtVerdict> {
+  async verify(text: string, wait?: WaitForKeys): Promise<JwtVerdict> {
     try {
       const { iss = "" } = decodeJwt(text);
       const known = this.#issuers.get(iss);
       if (known === undefined) return invalid("is from an issuer that is not configured");
-      const { payload } = await jwtVerify(text, known.keys.find, {
+      const { payload } = await jwtVerify(text, known.keys.finder(wait), {
         issuer: iss,
         algorithms: [...known.issuer.algorithms],
         requiredClaims: ["exp", "sub", "aud"],

@@ -4,6 +4,7 @@
 import { hash as hashOnce } from "node:crypto";
 import type { Clock } from "../../../util/clock.ts";
 import { errorMessage } from "../../../util/error-message.ts";
+import type { WaitForKeys } from "./issuer-keys.ts";
 import type { JwtClaims, JwtVerdict, JwtVerifier, JwtVerifierOptions } from "./jwt-verifier.ts";
 
 const REMEMBER = 60_000;
@@ -32,10 +33,10 @@ export class Jwts {
   }
 
   /** Never rejects. */
-  async verify(text: string): Promise<JwtVerdict> {
+  async verify(text: string, wait?: WaitForKeys): Promise<JwtVerdict> {
     const verifier = await this.#verifier;
     if (verifier === undefined) return { kind: "unavailable" };
-    const verdict = await verifier.verify(text);
+    const verdict = await verifier.verify(text, wait);
     if (verdict.kind === "valid") this.#remember(text, verdict.claims);
     return verdict;
   }

@@ -149,7 +149,7 @@ export class Provider {
   async #verify(idToken: string, nonce: string): Promise<JWTPayload> {
     const { page, issuer, clock, onProblem } = this.#options;
     try {
-      const { payload } = await jwtVerify(idToken, this.#keys.find, {
+      const { payload } = await jwtVerify(idToken, this.#keys.finder(), {
         issuer: issuer.issuer,
         audience: page.clientId,
         algorithms: [...issuer.algorithms],

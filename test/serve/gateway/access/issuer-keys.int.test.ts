@@ -92,6 +92,48 @@ describe("the keys of an issuer", () => {
     expect(issuer.requests).toHaveLength(2);
   });
 
+  it("that are known wait for nobody who asks for others, nor again for an issuer that did not answer", async () => {
+    const issuer = await openIssuer();
+    const rig = await openGateway(issuer, { jwksUri: `${issuer.url}${KEYS}` });
+    const signed = (sub: string): Promise<string> => issuer.sign({ sub, exp: 10_000 });
+    const unknown = await issuer.sign({ exp: 10_000 }, { header: { kid: "unknown" } });
+    expect((await rig.sendWith(await signed("ann"))).status).toBe(200);
+    const hanging = deferred();
+    onTestFinished(() => hanging.resolve());
+    const hang = { status: 500, body: {}, after: hanging.promise };
+    issuer.answers.set(KEYS, hang);
+    await rig.clock.advance(10 * 60_000);
+    const waiting = rig.sendWith(unknown);
+    await expect.poll(() => issuer.requests).toHaveLength(2);
+    expect((await rig.sendWith(await signed("bob"))).status).toBe(200);
+    hanging.resolve();
+    expect((await waiting).status).toBe(401);
+    const again = deferred();
+    onTestFinished(() => again.resolve());
+    issuer.answers.set(KEYS, { ...hang, after: again.promise });
+    await rig.clock.advance(5000);
+    expect((await rig.sendWith(await signed("cid"))).status).toBe(200);
+    await expect.poll(() => issuer.requests).toHaveLength(3);
+  });
+
+  it("that are known check tokens also while a guesser at the same address has many wait for others", async () => {
+    const issuer = await openIssuer();
+    const rig = await openGateway(issuer, { jwksUri: `${issuer.url}${KEYS}` });
+    expect((await rig.sendWith(await issuer.sign())).status).toBe(200);
+    const hanging = deferred();
+    onTestFinished(() => hanging.resolve());
+    issuer.answers.set(KEYS, { status: 500, body: {}, after: hanging.promise });
+    await rig.clock.advance(30_000);
+    for (let round = 0; round < 30; round += 1) await rig.sendWith("a.b.c");
+    const unknown = await issuer.sign({}, { header: { kid: "unknown" } });
+    const sent = Array.from({ length: 65 }, () => rig.sendWith(unknown));
+    // 64 wait.
+    expect((await Promise.race(sent)).status).toBe(503);
+    expect((await rig.sendWith(await issuer.sign({ sub: "bob" }))).status).toBe(200);
+    await rig.clock.advance(2000);
+    expect(new Set((await Promise.all(sent)).map(({ status }) => status))).toEqual(new Set([503]));
+  });
+
   it.each<[string, string, (issuer: Issuer) => void]>([
     [
       "answers with an error",
