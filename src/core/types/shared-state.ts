@@ -376,19 +376,20 @@ export interface SessionNotes {
 /**
  * What cannot be in the sealed session id, kept until the session expires. Sessions are known by their nonce. Times
  * are in milliseconds since the epoch. Losing the notes costs a client its log level and subscriptions; losing that a
- * session was ended lets its id be used again until it expires.
+ * session was ended lets its id be used again until it expires. What is remembered of one caller is bounded before what is
+ * remembered of all: room for a caller's own sessions is made among those.
  */
 export interface SessionStore {
   /** Answers from memory. A session that was ended elsewhere is noticed within a second. */
   isRevoked(nonce: string): boolean;
   /** Holds at once; resolves when it also holds after a restart. For good: notes do not bring a session back. Never rejects. */
-  revoke(nonce: string, expiresAt: number): Promise<void>;
+  revoke(nonce: string, expiresAt: number, caller?: string): Promise<void>;
   get(nonce: string): SessionNotes | undefined;
   /**
    * Replaces what was noted; the last one wins. What two note at once of a session's subscriptions is joined: its client may
    * reach several gateways. Never rejects.
    */
-  set(nonce: string, expiresAt: number, notes: SessionNotes): Promise<void>;
+  set(nonce: string, expiresAt: number, notes: SessionNotes, caller?: string): Promise<void>;
   /** `revoke`, for what works once: of all who claim it, one gets true. Rejects if that cannot be known. */
   claim(nonce: string, expiresAt: number): Promise<boolean>;
   /** Hears of sessions that were noted or ended elsewhere, within a second. The function that is returned ends it. */

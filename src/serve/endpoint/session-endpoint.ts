@@ -5,8 +5,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { type Caller, LOCAL_CALLER } from "../../core/types/caller.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
+import { memorySessions } from "../../core/state/known-sessions.ts";
 import type { Logger } from "../../core/types/logger.ts";
-import type { SessionNotes } from "../../core/types/shared-state.ts";
 import { type Clock, within } from "../../util/clock.ts";
 import { deferred } from "../../util/deferred.ts";
 import { SESSION_SOCKET, SESSION_TOKEN } from "../../util/environment.ts";
@@ -16,7 +16,7 @@ import type { EndpointBoard } from "./context.ts";
 import { Endpoint } from "./endpoint.ts";
 import { McpEntry } from "./http/entry.ts";
 import { refusal, sendRefusal } from "./http/refusal.ts";
-import { Sessions, type SessionsOptions } from "./http/sessions.ts";
+import { Sessions } from "./http/sessions.ts";
 import { Sealer } from "./sealed.ts";
 import { serveOnStdio } from "./stdio.ts";
 import type { Spans } from "./spans.ts";
@@ -191,7 +191,7 @@ export class OpenEndpoint implements SessionEndpoint {
     });
     const sessions = new Sessions({
       sealer,
-      store: memoryStore(),
+      store: memorySessions(),
       newId,
       clock,
       idleMs: IDLE_MS,
@@ -319,21 +319,4 @@ export class OpenEndpoint implements SessionEndpoint {
         return `the session did not open within ${duration(serveWithin)}; try again`;
     }
   }
-}
-
-/** Ends with the endpoint, like all that it holds. */
-function memoryStore(): SessionsOptions["store"] {
-  const notes = new Map<string, SessionNotes>();
-  const revoked = new Set<string>();
-  return {
-    isRevoked: (nonce) => revoked.has(nonce),
-    async revoke(nonce) {
-      revoked.add(nonce);
-      notes.delete(nonce);
-    },
-    get: (nonce) => notes.get(nonce),
-    async set(nonce, _expiresAt, value) {
-      notes.set(nonce, value);
-    },
-  };
 }

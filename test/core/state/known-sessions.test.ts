@@ -3,7 +3,9 @@ import {
   type KnownSession,
   KnownSessions,
   MOST_SESSIONS,
+  MOST_SESSIONS_OF_ONE,
   MOST_SUBSCRIBED,
+  MOST_SUBSCRIBED_OF_ONE,
 } from "../../../src/core/state/known-sessions.ts";
 
 const LATER = 1000;
@@ -69,6 +71,43 @@ describe("the sessions that are remembered", () => {
     );
     expect([sessions.get("ended"), sessions.get("n14")]).toEqual([ENDED, ENDED]);
     expect(sessions.get("n15")).toBeDefined();
+  });
+
+  it("of one caller are so many at most, of each kind, and make room among themselves", () => {
+    const sessions = new KnownSessions();
+    const ofAnn = { owner: "ann" };
+    sessions.set("bob's", { ...ENDED, owner: "bob" });
+    sessions.set("nobody's", ENDED);
+    sessions.set("first", { ...subscribed("a://b"), ...ofAnn });
+    for (let at = 0; at <= MOST_SESSIONS_OF_ONE; at += 1) {
+      sessions.set(`n${at}`, { ...ENDED, ...ofAnn });
+    }
+    expect(sessions.size).toBe(MOST_SESSIONS_OF_ONE * 0.75 + 3);
+    expect(["bob's", "nobody's", "first"].map((each) => sessions.get(each) !== undefined)).toEqual([
+      true,
+      true,
+      true,
+    ]);
+    expect([sessions.get("n0"), sessions.get(`n${MOST_SESSIONS_OF_ONE}`)?.isRevoked]).toEqual([
+      undefined,
+      true,
+    ]);
+  });
+
+  it("of one caller have subscribed to so much at most, also of those that have ended meanwhile", () => {
+    const sessions = new KnownSessions();
+    const uri = "x".repeat(MOST_SUBSCRIBED_OF_ONE / 4);
+    const large = { ...subscribed(uri), owner: "ann" };
+    sessions.set("bob's", { ...subscribed(uri), owner: "bob" });
+    for (let at = 0; at < 4; at += 1) sessions.set(`n${at}`, large);
+    // What was ended or is another's now makes room.
+    sessions.set("n3", { ...ENDED, owner: "ann" });
+    sessions.set("n2", { ...large, owner: "cid" });
+    for (const nonce of ["a", "b"]) sessions.set(nonce, large);
+    expect(sessions.get("n0")).toBe(large);
+    sessions.set("c", large);
+    const left = [...sessions].flatMap(([nonce, { notes }]) => (notes ? [nonce] : []));
+    expect(left).toEqual(["bob's", "n2", "a", "b", "c"]);
   });
 
   it("are forgotten when they expire", () => {

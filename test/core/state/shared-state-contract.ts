@@ -79,6 +79,7 @@ export function testSharedState(openTwo: OpenTwo<Part>): void {
   testUsage(openTwo);
   testTokens(openTwo);
   testSessions(openTwo);
+  testSessionBounds(openTwo);
   testShared(openTwo);
   testSealKeys(openTwo);
 }
@@ -382,6 +383,36 @@ function testSessions(openTwo: OpenTwo<"sessions">): void {
     expect([two.sessions.isRevoked("n"), two.sessions.get("n")]).toEqual([true, undefined]);
     expect(two.sessions.isRevoked("other")).toBe(false);
   });
+}
+
+export function testSessionBounds(
+  openTwo: (clocks: readonly [Clock, Clock]) => Promise<readonly [NotedSessions, NotedSessions]>,
+): void {
+  it("sessions: what one caller has noted is bounded, and nothing of anybody else is forgotten for it", async () => {
+    const [one, two] = await openTwo(CLOCKS);
+    onTestFinished(async () => {
+      for (const each of [one, two]) await each.close?.();
+    });
+    await one.sessions.set("bob's", LATER, { logLevel: "debug" }, "bob");
+    await one.sessions.set("nobody's", LATER, { logLevel: "debug" });
+    await one.sessions.revoke("ended", LATER, "ann");
+    // A million characters in each.
+    const subscriptions = Array.from({ length: 10 }, (_, at) => `${at}:`.padEnd(100_000, "x"));
+    const greedy = ["n0", "n1", "n2", "n3", "n4"];
+    for (const nonce of greedy) await one.sessions.set(nonce, LATER, { subscriptions }, "ann");
+    const known = ({ sessions }: NotedSessions) =>
+      ["bob's", "nobody's", ...greedy].filter((nonce) => sessions.get(nonce) !== undefined);
+    await vi.waitFor(() => expect(two.sessions.get("n4")).toBeDefined(), SOON);
+    for (const each of [one, two]) {
+      expect(known(each)).toEqual(["bob's", "nobody's", "n2", "n3", "n4"]);
+      expect(each.sessions.isRevoked("ended")).toBe(true);
+    }
+  });
+}
+
+interface NotedSessions {
+  sessions: Pick<SharedState["sessions"], "isRevoked" | "revoke" | "get" | "set">;
+  close?: () => Promise<void>;
 }
 
 function testShared(openTwo: OpenTwo<"sessions">): void {

@@ -41,6 +41,8 @@ const STEPS: readonly string[] = [
   create table plugboard_audit (id uuid primary key, batch bigint not null, line text not null);
   create index on plugboard_audit (batch);
   `,
+  // The version before this one adds rows without it.
+  "alter table plugboard_sessions add column owner text",
 ];
 
 const TABLES = STEPS.flatMap((step) =>

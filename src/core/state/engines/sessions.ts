@@ -11,8 +11,11 @@ import {
   type KnownSession,
   KnownSessions,
   MOST_SESSIONS,
+  MOST_SESSIONS_OF_ONE,
   MOST_SUBSCRIBED,
+  MOST_SUBSCRIBED_OF_ONE,
   notesIn,
+  ownerOf,
   subscribedBy,
 } from "../known-sessions.ts";
 import type { Postgres, Row } from "./postgres.ts";
@@ -31,6 +34,7 @@ const TIDY_MS = 10 * 60_000;
 const TIDY_SUBSCRIBED = MOST_SUBSCRIBED / 4;
 /** What is stored is in UTF-8, between quotation marks. */
 const MOST_STORED_BYTES = 2 * MOST_SUBSCRIBED;
+const MOST_STORED_BYTES_OF_ONE = 2 * MOST_SUBSCRIBED_OF_ONE;
 
 export interface SessionRowsOptions {
   postgres: Postgres;
@@ -66,18 +70,19 @@ export class SessionRows implements SessionStore {
     return this.#find(nonce)?.isRevoked ?? false;
   }
 
-  revoke(nonce: string, expiresAt: number): Promise<void> {
-    return this.#put(nonce, { expiresAt, isRevoked: true });
+  revoke(nonce: string, expiresAt: number, caller?: string): Promise<void> {
+    return this.#put(nonce, { expiresAt, isRevoked: true, ...ownerOf(caller) });
   }
 
   get(nonce: string): SessionNotes | undefined {
     return this.#find(nonce)?.notes;
   }
 
-  set(nonce: string, expiresAt: number, notes: SessionNotes): Promise<void> {
+  set(nonce: string, expiresAt: number, notes: SessionNotes, caller?: string): Promise<void> {
     // A request that was still running must not bring an ended session back.
     if (this.isRevoked(nonce)) return this.#writing;
-    return this.#put(nonce, { expiresAt, isRevoked: false, notes: storable(notes) });
+    const entry = { expiresAt, isRevoked: false, notes: storable(notes), ...ownerOf(caller) };
+    return this.#put(nonce, entry);
   }
 
   async claim(nonce: string, expiresAt: number): Promise<boolean> {
@@ -158,26 +163,28 @@ export class SessionRows implements SessionStore {
     await this.#options.revisions.change(
       "sessions",
       `insert into plugboard_sessions
-        select nonce, expires_at, true, null, revision
-          from unnest($1::text[], $2::bigint[]) given (nonce, expires_at), bumped
+        select nonce, expires_at, true, null, revision, owner
+          from unnest($1::text[], $2::bigint[], $3::text[]) given (nonce, expires_at, owner), bumped
         on conflict (nonce) do update set expires_at = excluded.expires_at, is_revoked = true,
-          notes = null, revision = excluded.revision where not plugboard_sessions.is_revoked
+          notes = null, revision = excluded.revision,
+          owner = coalesce(excluded.owner, plugboard_sessions.owner) where not plugboard_sessions.is_revoked
         returning 1`,
       [
         ended.map(([nonce]) => nonce),
         ended.map(([nonce]) => Math.round(this.#entries.get(nonce)?.expiresAt ?? 0)),
+        ended.map(([nonce]) => this.#entries.get(nonce)?.owner),
       ],
     );
   }
 
   async #writeNotes([nonce, { logLevel, added, removed }]: Noted): Promise<void> {
-    const { expiresAt = 0, notes = {} } = this.#entries.get(nonce) ?? {};
+    const { expiresAt = 0, notes = {}, owner } = this.#entries.get(nonce) ?? {};
     this.#subscribed += subscribedBy({ notes: { subscriptions: [...added] } });
     await this.#options.revisions.change(
       "sessions",
-      `insert into plugboard_sessions select $1, $2, false, $3, revision from bumped
+      `insert into plugboard_sessions select $1, $2, false, $3, revision, $7 from bumped
         on conflict (nonce) do update set expires_at = excluded.expires_at,
-          revision = excluded.revision, notes = (
+          revision = excluded.revision, owner = coalesce(excluded.owner, plugboard_sessions.owner), notes = (
             select json_build_object('logLevel', coalesce($4, old->>'logLevel'), 'subscriptions', (
               select coalesce(json_agg(uri), '[]') from (
                 select jsonb_array_elements_text(coalesce(old->'subscriptions', '[]')) as uri
@@ -186,7 +193,15 @@ export class SessionRows implements SessionStore {
             from (select coalesce(plugboard_sessions.notes, '{}')::jsonb as old) before)
           where not plugboard_sessions.is_revoked
         returning 1`,
-      [nonce, Math.round(expiresAt), JSON.stringify(notes), logLevel, [...added], [...removed]],
+      [
+        nonce,
+        Math.round(expiresAt),
+        JSON.stringify(notes),
+        logLevel,
+        [...added],
+        [...removed],
+        owner,
+      ],
     );
   }
 
@@ -218,19 +233,22 @@ export class SessionRows implements SessionStore {
     // clock is behind.
     await postgres.query(
       `with listed as (
-          select nonce, row_number() over newest as place, sum(octet_length(notes)) over newest as bytes
-            from plugboard_sessions window newest as (partition by is_revoked order by revision desc))
+          select nonce, row_number() over newest as place, sum(octet_length(notes)) over newest as bytes,
+            row_number() over own as own_place, sum(octet_length(notes)) over own as own_bytes
+            from plugboard_sessions window newest as (partition by is_revoked order by revision desc),
+              own as (partition by is_revoked, owner order by revision desc))
         delete from plugboard_sessions using listed where plugboard_sessions.nonce = listed.nonce and (
           expires_at < extract(epoch from now()) * 1000 - 86400000
-          or place > $1 or bytes > $2)`,
-      [MOST_SESSIONS, MOST_STORED_BYTES],
+          or place > $1 or bytes > $2
+          or owner is not null and (own_place > $3 or own_bytes > $4))`,
+      [MOST_SESSIONS, MOST_STORED_BYTES, MOST_SESSIONS_OF_ONE, MOST_STORED_BYTES_OF_ONE],
     );
   }
 
   async #read(isBehind: boolean): Promise<void> {
     if (isBehind) this.#writeAgain();
     const rows = await this.#options.postgres.query(
-      `select nonce, expires_at::float8 as expires_at, is_revoked, notes, revision::text
+      `select nonce, expires_at::float8 as expires_at, is_revoked, notes, revision::text, owner
         from plugboard_sessions where revision > $1 and expires_at > $2 order by revision`,
       [this.#revision, this.#options.clock.now()],
     );
@@ -246,7 +264,14 @@ export class SessionRows implements SessionStore {
     this.#tryAgain();
   }
 
-  #take({ nonce, expires_at: expiresAt, is_revoked: isRevoked, notes, revision }: Row): void {
+  #take({
+    nonce,
+    expires_at: expiresAt,
+    is_revoked: isRevoked,
+    notes,
+    revision,
+    owner,
+  }: Row): void {
     this.#revision = String(revision);
     const name = String(nonce);
     const known = this.#entries.get(name);
@@ -256,6 +281,7 @@ export class SessionRows implements SessionStore {
       expiresAt: Number(expiresAt),
       isRevoked: isRevoked === true,
       ...(typeof notes === "string" && { notes: notesIn(objectIn(tryParseJson(notes))) }),
+      ...(typeof owner === "string" && { owner }),
     };
     this.#entries.set(name, entry);
     // What this process has written comes back too.

@@ -10,7 +10,7 @@ import type { SessionNotes, SessionStore } from "../../types/shared-state.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
 import { makeDirectory } from "../../../util/make-directory.ts";
 import { replaceFile } from "../../../util/replace-file.ts";
-import { type KnownSession, KnownSessions, notesIn } from "../known-sessions.ts";
+import { type KnownSession, KnownSessions, notesIn, ownerOf } from "../known-sessions.ts";
 import { withLock } from "../lock.ts";
 
 export interface SessionFileOptions {
@@ -59,18 +59,18 @@ export class SessionFile implements SessionStore {
     return this.#find(nonce)?.isRevoked ?? false;
   }
 
-  revoke(nonce: string, expiresAt: number): Promise<void> {
-    return this.#put(nonce, { expiresAt, isRevoked: true });
+  revoke(nonce: string, expiresAt: number, caller?: string): Promise<void> {
+    return this.#put(nonce, { expiresAt, isRevoked: true, ...ownerOf(caller) });
   }
 
   get(nonce: string): SessionNotes | undefined {
     return this.#find(nonce)?.notes;
   }
 
-  set(nonce: string, expiresAt: number, notes: SessionNotes): Promise<void> {
+  set(nonce: string, expiresAt: number, notes: SessionNotes, caller?: string): Promise<void> {
     // A request that was still running must not bring an ended session back.
     if (this.isRevoked(nonce)) return this.#writing;
-    return this.#put(nonce, { expiresAt, isRevoked: false, notes });
+    return this.#put(nonce, { expiresAt, isRevoked: false, notes, ...ownerOf(caller) });
   }
 
   claim(nonce: string, expiresAt: number): Promise<boolean> {
@@ -229,14 +229,18 @@ export class SessionFile implements SessionStore {
     this.#read.lines += 1;
     const value = tryParseJson(line);
     if (!isJsonObject(value)) return;
-    const { nonce, expiresAt, revoked } = value;
+    const { nonce, expiresAt, revoked, owner: named } = value;
     if (typeof nonce !== "string" || typeof expiresAt !== "number") return;
     if (expiresAt <= this.#clock.now()) return;
     if (this.#entries.get(nonce)?.isRevoked) return;
-    if (revoked === true) return this.#heard(nonce, { expiresAt, isRevoked: true });
+    // Another version does not name it.
+    const owner = typeof named === "string" ? named : this.#entries.get(nonce)?.owner;
+    const whose = owner === undefined ? {} : { owner };
+    if (revoked === true) return this.#heard(nonce, { expiresAt, isRevoked: true, ...whose });
     const isNewerKnown = this.#unwritten.has(nonce);
     const known = isNewerKnown ? this.#unwritten.get(nonce) : this.#entries.get(nonce);
-    const entry = { expiresAt, isRevoked: false, notes: notesAfter(value, known?.notes) };
+    const notes = notesAfter(value, known?.notes);
+    const entry = { expiresAt, isRevoked: false, notes, ...whose };
     if (!isNewerKnown) return this.#heard(nonce, entry);
     this.#unwritten.set(nonce, entry);
     // What another process has changed is no change of ours.
@@ -257,10 +261,11 @@ export class SessionFile implements SessionStore {
 /** What the file has to say about a session, of which it has said what is `known` already. */
 function linesOf(
   nonce: string,
-  { expiresAt, isRevoked, notes }: KnownSession,
+  { expiresAt, isRevoked, notes, owner }: KnownSession,
   known?: KnownSession,
 ): string[] {
-  const line = (more: object): string => `${JSON.stringify({ nonce, expiresAt, ...more })}\n`;
+  const line = (more: object): string =>
+    `${JSON.stringify({ nonce, expiresAt, owner, ...more })}\n`;
   if (isRevoked) return [line({ revoked: true })];
   const { logLevel, subscriptions } = notes ?? {};
   if (known?.notes === undefined || known.isRevoked) {

@@ -69,7 +69,7 @@ export interface Session {
 }
 
 /** A session whose servers run in another gateway. */
-export interface SessionElsewhere extends Pick<Session, "nonce" | "expiresAt"> {
+export interface SessionElsewhere extends Pick<Session, "nonce" | "expiresAt" | "caller"> {
   home: string;
 }
 
@@ -187,21 +187,19 @@ export class Sessions {
   async end(id: string, session: Session): Promise<void> {
     this.#forget(id, session);
     this.#options.onChange?.("ended", session);
-    await this.#options.store.revoke(session.nonce, session.expiresAt);
+    await this.#options.store.revoke(session.nonce, session.expiresAt, session.caller);
   }
 
   /** Ends one whose home cannot be told so. */
-  async endElsewhere({ nonce, expiresAt }: SessionElsewhere): Promise<void> {
-    await this.#options.store.revoke(nonce, expiresAt);
+  async endElsewhere({ nonce, expiresAt, caller }: SessionElsewhere): Promise<void> {
+    await this.#options.store.revoke(nonce, expiresAt, caller);
   }
 
   /** Keeps what the client has set, for when the session comes back. */
-  note({ nonce, expiresAt, client }: Session): Promise<void> {
+  note({ nonce, expiresAt, client, caller }: Session): Promise<void> {
     const { logLevel, subscriptions } = client;
-    return this.#options.store.set(nonce, expiresAt, {
-      logLevel,
-      subscriptions: [...subscriptions],
-    });
+    const notes = { logLevel, subscriptions: [...subscriptions] };
+    return this.#options.store.set(nonce, expiresAt, notes, caller);
   }
 
   /** Ends the streams on which clients hear of changes; they come back when there is a gateway again. */
@@ -240,9 +238,10 @@ export class Sessions {
   #elsewhere(id: string, sender: Sender): SessionElsewhere | undefined {
     const { elsewhere } = this.#options;
     if (elsewhere === undefined) return undefined;
-    const { home, nonce, expiresAt } = this.#read(id, sender) ?? {};
-    if (home === undefined || nonce === undefined || expiresAt === undefined) return undefined;
-    return home === elsewhere.home ? undefined : { home, nonce, expiresAt };
+    const { home, nonce, expiresAt, caller } = this.#read(id, sender) ?? {};
+    if (home === undefined || nonce === undefined) return undefined;
+    if (expiresAt === undefined || caller === undefined) return undefined;
+    return home === elsewhere.home ? undefined : { home, nonce, expiresAt, caller };
   }
 
   async #unseal(id: string, sender: Sender): Promise<Session | undefined> {

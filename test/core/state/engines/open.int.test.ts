@@ -564,6 +564,54 @@ describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}
     ]);
   });
 
+  it("sessions of one caller are so many at most in PostgreSQL too, and nobody else's are removed for them", async () => {
+    const settings = await engines.newSettings();
+    let moved = 0;
+    const clock: Clock = { ...systemClock, monotonic: () => systemClock.monotonic() + moved };
+    const one = await open(settings, { clock });
+    await one.sessions.revoke("bob's", LATER, "bob");
+    await vi.waitFor(
+      () => expect(engines.sql(settings, "select owner from plugboard_sessions")).toMatch(/^\w+$/),
+      SOON,
+    );
+    engines.sql(
+      settings,
+      `insert into plugboard_sessions select 'ended' || n, ${LATER}, true, null, n - 1000000, 'ann'
+          from generate_series(1, 10001) n;
+        insert into plugboard_sessions select 'large' || n, ${LATER}, false, repeat('x', 1000000), n - 500000, 'ann'
+          from generate_series(1, 10) n`,
+    );
+    moved = 11 * 60_000;
+    await one.sessions.set("other", LATER, { logLevel: "info" }, "bob");
+    const stored = (which: string): string =>
+      engines.sql(settings, `select count(*) from plugboard_sessions where ${which}`);
+    await vi.waitFor(() => expect(stored("nonce like 'ended%'")).toBe("10000"), SOON);
+    expect([stored("nonce like 'large%'"), stored("owner <> 'ann'")]).toEqual(["8", "2"]);
+  });
+
+  it("the version before this one goes on with its sessions in the tables of this one", async () => {
+    const settings = await engines.newSettings();
+    const one = await open(settings);
+    // As that version writes them.
+    engines.sql(
+      settings,
+      `with bumped as (update plugboard_revisions set revision = revision + 1
+          where topic = 'sessions' returning revision)
+        insert into plugboard_sessions select 'old', ${LATER}, true, null, revision from bumped`,
+    );
+    await vi.waitFor(() => expect(one.sessions.isRevoked("old")).toBe(true), SOON);
+    // As it has left the tables, which are brought up to date.
+    engines.sql(
+      settings,
+      `alter table plugboard_sessions drop column owner; delete from plugboard_steps;
+        insert into plugboard_steps values (1)`,
+    );
+    const two = await open(settings);
+    expect(two.sessions.isRevoked("old")).toBe(true);
+    await two.sessions.revoke("new", LATER, "ann");
+    await vi.waitFor(() => expect(one.sessions.isRevoked("new")).toBe(true), SOON);
+  });
+
   it("a clock of Valkey that goes back refuses nobody", async () => {
     const settings = await engines.newSettings();
     const one = await open(settings);
