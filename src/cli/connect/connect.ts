@@ -31,7 +31,7 @@ import { disconnect } from "./disconnect.ts";
 import { fileOf, ourEntries, valueOf } from "../../install/applications/found.ts";
 import { boardStart } from "./board-start.ts";
 import { listApplications } from "./list.ts";
-import { hasImportable } from "../import/import.ts";
+import { importableFrom } from "../importable.ts";
 import { moveServers, serversOf } from "./move.ts";
 
 export async function runConnect(command: ConnectRequest, context: CliContext): Promise<number> {
@@ -244,9 +244,11 @@ async function noServersNotes(
   context: CliContext,
 ): Promise<string[]> {
   if (source.kind !== "demo" && servers.length > 0) return [];
-  const [what, words] = (await hasImportable(context))
-    ? ["bring yours", "import --write"]
-    : ["add one", "add files -- npx -y @modelcontextprotocol/server-filesystem ."];
+  const found = await importableFrom(context);
+  const [what, words] =
+    found.length > 0
+      ? ["bring yours", "import --write"]
+      : ["add one", "add files -- npx -y @modelcontextprotocol/server-filesystem ."];
   return [
     `You have no servers yet, so the board would be empty or show the demo. To ${what}:`,
     `  ${offeredCommand(words, context.options)}`,

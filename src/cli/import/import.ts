@@ -154,11 +154,6 @@ async function putAway(
   }
 }
 
-/** Whether other applications have a server that can be brought to a board without any. */
-export async function hasImportable(context: CliContext): Promise<boolean> {
-  return (await findFiles([], context)).some(({ servers }) => servers.size > 0);
-}
-
 /** Rejects with INVALID_ARGUMENTS for a word that names neither an application nor a file. */
 async function findFiles(from: readonly string[], context: CliContext): Promise<OtherFile[]> {
   const { env, cwd, homedir } = context.io;

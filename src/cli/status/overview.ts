@@ -24,7 +24,6 @@ import { liveStateCell, startingFirst, untilStarted } from "./starting.ts";
 import { planFor, toolSearchLines } from "./tool-search.ts";
 import type { Frame } from "../terminal/screen.ts";
 import { type Cell, type Column, renderTable, type Row } from "../terminal/table.ts";
-import type { OutputView } from "../terminal/terminal.ts";
 
 /** Succeeds even if servers failed, since reporting that is what it is for; with `isCheck` it fails then. */
 export async function runOverview(context: CliContext, isCheck = false): Promise<number> {
@@ -61,7 +60,7 @@ export async function runOverview(context: CliContext, isCheck = false): Promise
         ...pinLines(opened.board.status(), opened.agent, context),
       ];
       lines.push(...toolSearchLines(describePlan(plan), screen.terminal));
-      if (opened.source.kind === "demo") lines.push("", ...demoHints(screen.terminal.out));
+      if (opened.source.kind === "demo") lines.push("", ...(await demoHints(context)));
       else if (opened.board.status().some(needsRemedy)) {
         lines.push("", `${offeredCommand("doctor", options)} says what to do.`);
       }
@@ -260,18 +259,29 @@ function shownName(server: string): string {
   return server === NATIVE_MODULES ? "tools.native" : server;
 }
 
-const FIRST_STEPS: readonly Row[] = [
+/** `from` are the applications that have servers here. */
+const firstSteps = (from: readonly string[]): Row[] => [
   { cells: ["plugboard demo", "a short tour"] },
   { cells: ["plugboard tools", "the demo's tools"] },
-  { cells: ["plugboard import --write", "bring the servers of Claude, Cursor, VS Code, Zed, …"] },
+  {
+    cells: [
+      "plugboard import --write",
+      from.length > 0
+        ? `bring your servers of ${from.join(", ")}`
+        : "bring the servers of Claude, Cursor, VS Code, Zed, …",
+    ],
+  },
   { cells: ["plugboard add <name> <url>", "add a server of your own by its URL"] },
   { cells: ["plugboard add <name> -- <command>", "or by its command"] },
 ];
 
-function demoHints({ width, paint }: OutputView): string[] {
+async function demoHints(context: CliContext): Promise<string[]> {
+  const { width, paint } = context.screen.terminal.out;
+  const { importableFrom } = await import("../importable.ts");
+  const steps = firstSteps(await importableFrom(context));
   return [
     "There is no configuration yet, so this shows the demo server that comes with Plugboard.",
-    ...renderTable([{}, { min: 20, overflow: "wrap" }], FIRST_STEPS, { width, paint, indent: 2 }),
+    ...renderTable([{}, { min: 20, overflow: "wrap" }], steps, { width, paint, indent: 2 }),
   ];
 }
 

@@ -40,6 +40,18 @@ describe("plugboard", () => {
     expect(stdout).toMatch(/\n\nplugboard doctor says what to do\.\n$/);
   });
 
+  it("without a configuration says whose servers it would bring, if there are any", async () => {
+    const nowhere = { env: { PLUGBOARD_CONFIG: "" } };
+    expect((await scratch.run([], nowhere)).stdout).toMatch(
+      /import --write +bring the servers of /,
+    );
+    scratch.file(".claude.json", { mcpServers: { echo: { command: "node" } } });
+    const { stdout } = await scratch.run([], nowhere);
+    expect(stdout).toMatch(/import --write +bring your servers of Claude Code$/m);
+    const { stderr } = await scratch.run(["connect", "claude-code", "--yes"], nowhere);
+    expect(stderr).toContain("To bring yours:\n  plugboard import --write");
+  });
+
   it.each([
     [["--check"], 3],
     [["list", "--check", "--json"], 3],
