@@ -6,7 +6,7 @@ import { toInputRequired } from "../../tools/outcome.ts";
 import type { CallerOptions } from "../../types/caller-options.ts";
 import type { CallerRequest } from "../../types/connection.ts";
 import type { ContentName } from "../../types/content-pattern.ts";
-import { cancelled, PlugboardError, toPlugboardError } from "../../types/errors.ts";
+import { cancelled, invalidRequest, PlugboardError, toPlugboardError } from "../../types/errors.ts";
 import type { Callee } from "../../types/guard.ts";
 import type { JsonObject } from "../../types/json.ts";
 import { FLAG, OBJECT, requireKind, requireOptions, SIGNAL, TEXT } from "../../types/kinds.ts";
@@ -21,6 +21,19 @@ import type { BoardGuard } from "../guard.ts";
 import type { ContentCache } from "./content-cache.ts";
 import type { ContentCaches } from "./content-caches.ts";
 import { contentSubject, type Listed } from "./content-subject.ts";
+
+/**
+ * Far more than the URI of anything that a server lists. Rules compare a name in each way that it can be read, which of a
+ * megabyte takes a second.
+ */
+const LONGEST_NAME = 64 * 1024;
+
+/** Throws INVALID_ARGUMENTS. Comes before anything looks at the name: also for who may not read what it names. */
+export function requireName(what: string, name: string): void {
+  requireKind(what, name, TEXT);
+  if (name.length <= LONGEST_NAME) return;
+  throw invalidRequest(`${what} is longer than ${LONGEST_NAME} characters`);
+}
 
 export interface BoardContentRequest {
   /** What is known of its server. */

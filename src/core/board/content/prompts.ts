@@ -11,7 +11,6 @@ import {
   OBJECT,
   requireKind,
   requireOptions,
-  TEXT,
 } from "../../types/kinds.ts";
 import type {
   BoardPrompts,
@@ -30,6 +29,7 @@ import {
   type ContentOptions,
   hidingRefused,
   requireCapability,
+  requireName,
   requireCompletion,
   requireListing,
 } from "./content-requests.ts";
@@ -70,7 +70,7 @@ export class Prompts implements BoardPrompts {
     args: Record<string, string> = {},
     given: PromptOptions = {},
   ): Promise<PromptResult> {
-    requireKind("the name of the prompt", name, TEXT);
+    requireName("the name of the prompt", name);
     requireKind("the arguments", args, OBJECT);
     requireOptions<PromptOptions>(given, { ...CALLER_OPTIONS, framed: FLAG });
     return askServers(this.#options, given.signal, () =>
@@ -138,7 +138,7 @@ export class Prompts implements BoardPrompts {
     value: string,
     options: PromptCompleteOptions = {},
   ): Promise<Completion> {
-    requireKind("the name of the prompt", name, TEXT);
+    requireName("the name of the prompt", name);
     requireCompletion(argument, value, options);
     const { signal, known = {} } = options;
     const ask = async (): Promise<Completion> => {

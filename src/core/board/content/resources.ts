@@ -6,7 +6,6 @@ import {
   CALLER_OPTIONS,
   type Kinds,
   NUMBER,
-  requireKind,
   requireOptions,
   SIGNAL,
   TEXT,
@@ -30,6 +29,7 @@ import {
   type ContentOptions,
   hidingRefused,
   requireCapability,
+  requireName,
   requireCompletion,
   requireListing,
 } from "./content-requests.ts";
@@ -84,7 +84,7 @@ export class Resources implements OfferedResources {
   }
 
   async read(uri: string, options: ResourceReadOptions = {}): Promise<ResourceReading> {
-    requireKind("the URI", uri, TEXT);
+    requireName("the URI", uri);
     requireOptions<ResourceReadOptions>(options, { ...CALLER_OPTIONS, server: TEXT });
     return this.#ask(options.signal, () =>
       this.#hiding(uri, options, async () =>
@@ -111,6 +111,7 @@ export class Resources implements OfferedResources {
     uri: string,
     options: ResourceOptions & { callId?: string },
   ): Promise<ResourceReading> {
+    requireName("the URI", uri);
     return this.#ask(options.signal, async () =>
       this.#readFrom(await this.#locator.locateOffered(uri, options), options),
     );
@@ -161,7 +162,7 @@ export class Resources implements OfferedResources {
   }
 
   async subscribe(uri: string, options: ResourceOptions = {}): Promise<void> {
-    requireKind("the URI", uri, TEXT);
+    requireName("the URI", uri);
     requireOptions(options, OPTIONS);
     return this.#ask(options.signal, () =>
       this.#hiding(uri, options, () => this.#subscribe(uri, options)),
@@ -186,7 +187,7 @@ export class Resources implements OfferedResources {
   }
 
   async unsubscribe(uri: string, options: ResourceOptions = {}): Promise<void> {
-    requireKind("the URI", uri, TEXT);
+    requireName("the URI", uri);
     requireOptions(options, OPTIONS);
     const { server } = options;
     const { caches } = this.#options;
@@ -202,7 +203,7 @@ export class Resources implements OfferedResources {
     value: string,
     options: CompleteOptions = {},
   ): Promise<Completion> {
-    requireKind("the URI template", uriTemplate, TEXT);
+    requireName("the URI template", uriTemplate);
     requireCompletion(argument, value, options);
     requireOptions<ResourceOptions>(options, OPTIONS);
     const { signal, known = {} } = options;

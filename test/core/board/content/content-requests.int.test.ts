@@ -35,6 +35,31 @@ const RULES = "lib:///rules";
 const WELCOME = "lib:///welcome";
 const SHELF = "lib:///shelf/a";
 
+describe("a name that is longer than anything that is listed", () => {
+  const longest = "%41".repeat(65_536 / 3 + 1).slice(0, 65_536);
+  it.each<[string, (board: Board, name: string) => Promise<unknown>]>([
+    ["of a resource to read", ({ resources }, name) => resources.read(name)],
+    ["of one of a server", ({ resources }, name) => resources.read(name, { server: "lib" })],
+    ["of one to subscribe to", ({ resources }, name) => resources.subscribe(name)],
+    ["of one to complete", ({ resources }, name) => resources.complete(name, "id", "")],
+    ["of a prompt", ({ prompts }, name) => prompts.get(name)],
+    ["of a prompt to complete", ({ prompts }, name) => prompts.complete(name, "id", "")],
+    [
+      "that a model gives",
+      async (board, uri) => {
+        const answer = await board.call("read_resource", { uri });
+        if (answer.isError) throw new Error(textOf(answer));
+      },
+    ],
+  ])("%s is refused before anybody looks at it", async (_, ask) => {
+    const config = { servers: { lib: library() }, resourceTools: true };
+    await using board = await openBoard({ ...config, tools: { deny: ["lib/resource:*"] } });
+    const refused = /is longer than 65536 characters/;
+    await expect(ask(board, `${longest}4`)).rejects.toThrow(refused);
+    await expect(ask(board, longest)).rejects.not.toThrow(refused);
+  });
+});
+
 describe("a denied resource", () => {
   it("is not named by updates of the one that it is a part of", async () => {
     await using board = await withRules({ deny: ["lib/resource:lib:///rules/secret*"] });
