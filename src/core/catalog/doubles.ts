@@ -2,7 +2,7 @@
 // Which of the two is the double depends on whose name your configuration gives to which server, on when the servers were
 // pinned, and then on their order. Instances of one program are no doubles of each other.
 
-import { programOf } from "../process/program.ts";
+import { choosesRegistry, programOf } from "../process/program.ts";
 import type { Diagnostic } from "../types/diagnostic.ts";
 import { isJsonObject, type JsonObject } from "../types/json.ts";
 import type { ServerDefinition } from "../types/server-definition.ts";
@@ -272,17 +272,22 @@ const PROXIES: ReadonlySet<string> = new Set(["mcp-remote", "mcp-proxy", "superg
 
 const ABSOLUTE = /^[/\\~$]|^[A-Za-z]:[\\/]/;
 
-/** A text that is equal for instances of one program: arguments and environment, or the path of a URL, do not count. */
+/**
+ * A text that is equal for instances of one program: arguments and environment, or the path of a URL, do not count, but for
+ * what decides from which registry a package comes.
+ */
 export function programKey({ target }: Pick<ServerDefinition, "target">): string {
   if (target.kind === "acp") return `acp ${target.serverId}`;
   if (target.kind !== "stdio") return originOf(target.url);
-  const { command, args, cwd = target.baseDir } = target;
-  const { kind, name, runner, from } = programOf(command, args);
+  const { command, args, env, cwd = target.baseDir } = target;
+  const { kind, name, runner, from, registry = [] } = programOf(command, args);
   const url = PROXIES.has(name) ? args.find((word) => /^https?:\/\//i.test(word)) : undefined;
   if (url !== undefined) return originOf(url);
   const makers = kind === "package" && /^(?:uvx?|pipx)$/.test(runner) ? "python" : "";
   const isRelative = kind === "script" ? !ABSOLUTE.test(name) : /^\.{1,2}[\\/]/.test(name);
-  return JSON.stringify([kind, from ?? name, makers, isRelative ? (cwd ?? "") : ""]);
+  const set = Object.entries(env).filter(([variable]) => choosesRegistry(variable));
+  const origin = kind === "package" ? [...registry, ...set.map((each) => each.join("="))] : [];
+  return JSON.stringify([kind, from ?? name, makers, isRelative ? (cwd ?? "") : "", ...origin]);
 }
 
 function originOf(url: string): string {

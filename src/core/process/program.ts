@@ -9,6 +9,8 @@ export interface Program {
   runner: string;
   /** Where the package comes from, if it is not the one of that name: `uvx --from <this> <name>`. */
   from?: string;
+  /** The settings that decide from which registry a package comes: options, and what `env` sets, as they are written. */
+  registry?: readonly string[];
 }
 
 /** Programs that run a package, each with the words that stand between it and the package. */
@@ -34,7 +36,17 @@ const PACKAGE_OPTIONS = ["-p", "--package"] as const;
 /** Options whose value is a word of its own. */
 const VALUED_OF_PACKAGES: ReadonlySet<string> = new Set([
   "--registry",
+  "--userconfig",
+  "--globalconfig",
   "--cache",
+  "-i",
+  "--index",
+  "--index-url",
+  "--default-index",
+  "--extra-index-url",
+  "-f",
+  "--find-links",
+  "--config-file",
   "--from",
   "--with",
   "--python",
@@ -62,6 +74,19 @@ const VALUED_OF_SCRIPTS: ReadonlySet<string> = new Set([
 
 const VALUED_OF_ENV: ReadonlySet<string> = new Set(["-u", "--unset", "-C", "--chdir"]);
 
+/** The names of settings that decide from which registry a package comes, as `choosesRegistry` compares them. */
+const REGISTRY_SETTINGS =
+  /^(?:(?:.*[_:])?registry(?:_server)?|userconfig|globalconfig|i|index|index_url|default_index|extra_index_url|f|find_links|config_file)$/;
+
+/** Whether an option, `--registry`, or a variable, `npm_config_registry`, decides from which registry a package comes. */
+export function choosesRegistry(name: string): boolean {
+  const isOption = name.startsWith("-");
+  const plain = name.replace(/^-+/, "").toLowerCase().replaceAll("-", "_");
+  const [, own = isOption ? plain : ""] =
+    /^(?:p?npm_config|bun_config|yarn_npm|yarn|uv|pip)_(.+)$/.exec(plain) ?? [];
+  return REGISTRY_SETTINGS.test(own);
+}
+
 export function programOf(command: string, args: readonly string[]): Program {
   const runner = (command.split(/[\\/]/).at(-1) ?? "").replace(/\.(?:exe|cmd|bat)$/i, "");
   const [first = "", second, ...rest] = args;
@@ -73,7 +98,13 @@ export function programOf(command: string, args: readonly string[]): Program {
       (word, index) => !/^-|=/.test(word) && !VALUED_OF_ENV.has(args[index - 1] ?? ""),
     );
     const run = args[at];
-    if (run !== undefined) return programOf(run, args.slice(at + 1));
+    if (run !== undefined) {
+      const program = programOf(run, args.slice(at + 1));
+      const set = args.slice(0, at).filter((word) => choosesRegistry(word.split("=", 1)[0] ?? ""));
+      return set.length === 0
+        ? program
+        : { ...program, registry: [...set, ...(program.registry ?? [])] };
+    }
   }
   if (CONTAINER_RUNNERS.has(runner) && first === "run") {
     const image = imageName(args.slice(1));
@@ -86,16 +117,18 @@ export function programOf(command: string, args: readonly string[]): Program {
     const start = args.findIndex((word) => !between.includes(word));
     const isRun = between.length === 0 || start > 0;
     const words = isRun ? args.slice(Math.max(0, start)) : [];
-    const { word, valueOf } = readWords(words, VALUED_OF_PACKAGES);
+    const { word, valueOf, options } = readWords(words, VALUED_OF_PACKAGES);
     const [named = word] = PACKAGE_OPTIONS.flatMap((option) => valueOf(option) ?? []);
     if (named !== undefined) {
       if (isScript(named)) return { kind: "script", name: named, runner };
       const from = valueOf("--from");
+      const registry = registryOptions(options);
       return {
         kind: "package",
         name: withoutVersion(named),
         runner,
         ...(from !== undefined && { from: withoutVersion(from) }),
+        ...(registry.length > 0 && { registry }),
       };
     }
   }
@@ -110,6 +143,15 @@ export function programOf(command: string, args: readonly string[]): Program {
     : { kind: "script", name: given.word, runner };
 }
 
+/** Each with its value. */
+function registryOptions(options: readonly string[]): string[] {
+  return options.flatMap((each, at) => {
+    const [name = ""] = each.split("=", 1);
+    if (!each.startsWith("-") || !choosesRegistry(name)) return [];
+    return [name === each ? `${name}=${options[at + 1] ?? ""}` : each];
+  });
+}
+
 /** Whether the word is a file. A package may have a scope, and so a slash. */
 export function isScript(word: string): boolean {
   return /^[./~\\]|^[A-Za-z]:[\\/]|\.[cm]?[jt]sx?$|\.py$/.test(word);
@@ -122,13 +164,18 @@ export function isScript(word: string): boolean {
 function readWords(
   args: readonly string[],
   valued: ReadonlySet<string>,
-): { word: string | undefined; valueOf: (option: string) => string | undefined } {
+): {
+  word: string | undefined;
+  valueOf: (option: string) => string | undefined;
+  options: readonly string[];
+} {
   const found = args.findIndex(
     (word, at) => !word.startsWith("-") && !valued.has(args[at - 1] ?? ""),
   );
   const options = found === -1 ? args : args.slice(0, found);
   return {
     word: args[found],
+    options,
     valueOf: (option) => {
       const at = options.findIndex((word) => word === option || word.startsWith(`${option}=`));
       return options[at] === option ? options[at + 1] : options[at]?.slice(option.length + 1);

@@ -5,6 +5,7 @@ import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 import { planPrompt } from "../../../core/board/prompt-plan.ts";
 import { promptTokens } from "../../../core/tools/definition-tokens.ts";
+import { programOf } from "../../../core/process/program.ts";
 import type { AgentConfig } from "../../../core/types/agent-config.ts";
 import type { ServerDefinition } from "../../../core/types/server-definition.ts";
 import { canonicalJson } from "../../../util/canonical-json.ts";
@@ -42,7 +43,10 @@ export function duplicates(servers: readonly ServerDefinition[]): Finding[] {
   });
 }
 
-/** What makes two entries one server. The version of a package does not count, nor how a runner is told not to ask. */
+/**
+ * What makes two entries one server. The version of a package does not count, nor how a runner is told not to ask; the
+ * registry does, because another one has another package of that name.
+ */
 function sameAs({ target }: ServerDefinition): unknown {
   if (target.kind === "acp") return target;
   if (target.kind !== "stdio") return [target.url.replace(/\/$/, ""), target.headers];
@@ -50,7 +54,8 @@ function sameAs({ target }: ServerDefinition): unknown {
   const run = packageRunOf(target);
   if (run === undefined) return [command, args, env, cwd ?? null];
   const own = args.slice(args.indexOf(run.spec) + 1);
-  return [run.runner, run.name, own, env, cwd ?? null];
+  const { registry = [] } = programOf(command, args);
+  return [run.runner, run.name, registry, own, env, cwd ?? null];
 }
 
 /** What the definitions of the tools take of a prompt, where a model does not search for them. */

@@ -9,6 +9,12 @@ describe("two entries", () => {
     [true, "that are alike", files, files],
     [true, "of two versions", files, { ...files, args: ["@a/files@1.2.0", "/tmp"] }],
     [
+      false,
+      "of two registries",
+      files,
+      { ...files, args: ["--registry", "https://a.example", "@a/files", "/tmp"] },
+    ],
+    [
       true,
       "with a slash behind the address",
       { url: "https://a.example/mcp" },
