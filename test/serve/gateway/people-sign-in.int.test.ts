@@ -49,6 +49,12 @@ function unescaped(text: string): string {
 
 const PAGE = "/sign-in/default/personal";
 
+/** Both gateways have heard of this token, whose holder has not signed in yet. */
+async function expectKnown(rig: Rig, who: string): Promise<void> {
+  for (const at of [0, 1])
+    await vi.waitFor(async () => expect(await rig.tools(who, at)).toEqual([]), SOON);
+}
+
 async function expectSignedOut(rig: Rig, who: string, remedy: string, at = 0): Promise<void> {
   const whoami = { name: "personal__whoami", arguments: {} };
   await vi.waitFor(async () => {
@@ -341,6 +347,7 @@ describe.skipIf(missing !== undefined)(`two gateways with one state${why}`, () =
     const rig = await openRig({ ...NOT_REVOKED, shared: await engines.newSettings() });
     const [ann, bob] = [await rig.token("ann"), await rig.token("bob")];
     for (const who of [ann, bob]) {
+      await expectKnown(rig, who);
       const browser = new Browser();
       const { next = "" } = await browser.open(`${rig.url}${PAGE}`, { token: who.slice(7) });
       await browser.open(await rig.oauth.approve(next, { subject: who === ann ? "ann" : "bob" }));
@@ -360,9 +367,7 @@ describe.skipIf(missing !== undefined)(`two gateways with one state${why}`, () =
     const shared = await engines.newSettings();
     const rig = await openRig({ ...NOT_REVOKED, shared });
     const ann = await rig.token("ann");
-    // Both know her token.
-    for (const at of [0, 1])
-      await vi.waitFor(async () => expect(await rig.tools(ann, at)).toEqual([]), SOON);
+    await expectKnown(rig, ann);
     const browser = new Browser();
     const { next = "" } = await browser.open(`${rig.url}${PAGE}`, { token: ann.slice(7) });
     await browser.open(await rig.oauth.approve(next, { subject: "ann" }));
