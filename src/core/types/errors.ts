@@ -143,7 +143,7 @@ export interface ErrorDetails {
   status?: number;
   /** With CONFIG_INVALID: everything that is wrong. */
   problems?: readonly ConfigProblem[];
-  /** The environment variables that a server says it lacks. They are the server's words. */
+  /** The environment variables that a server says it lacks, and that can be set. They are the server's words. */
   lacks?: readonly string[];
 }
 

@@ -128,7 +128,9 @@ function stdioCarrier(
     const known = findCause({ stderr: lines, stdout: dropped });
     const forNode = known && nodeRemedy(known.line, lines);
     const remedyHere = forNode ?? checkValues(known?.lacks, env);
-    const found = known && remedyHere !== undefined ? { ...known, remedy: remedyHere } : known;
+    // A remedy from here takes the place of the advice to set the variables.
+    const found =
+      known && remedyHere !== undefined ? { ...known, remedy: remedyHere, lacks: [] } : known;
     // An error that the server logs on stdout says more than that the line is no message.
     if (found?.isReason && (found.from === "stderr" || found.isLogged)) return found;
     const { fault, shown } = wire.droppedSince(establishedAt) ?? {};

@@ -215,6 +215,11 @@ describe("a server that does not work", () => {
         "variable-missing",
         /:\n {2}"env": \{ "API_KEY": "…" \}$/,
       ],
+      set: [
+        { ...fixture("stderr-then-exit"), env: { API_KEY: "wrong" } },
+        "variable-missing",
+        /^API_KEY is set in its "env": check its value$/,
+      ],
       module: [failing("node-missing-package"), "module-missing", /run npm install/],
       script: [failing("node-not-built"), "module-missing", /^build the server \(npm run build\)/],
       python: [failing("python-missing-module"), "python-module-missing", /^install the Python/],

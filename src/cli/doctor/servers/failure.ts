@@ -106,16 +106,15 @@ function refusedAccess({ definition, status }: Examined, remedy: string): Findin
 function remedyFor(error: PlugboardError, examined: Examined): string {
   const { definition, entry, status, isCommandMissing } = examined;
   const { target, name } = definition;
-  const { code, hint } = error;
+  const { code, hint, lacks } = error;
   if (target.kind === "stdio" && code === "TIMEOUT") return timeoutRemedy(examined);
   if (target.kind === "stdio" && isCommandMissing) {
     const program = INSTALL.get(target.command);
     const [suggestion = ""] = /^did you mean '[^']+'\? Otherwise /.exec(hint ?? "") ?? [];
     return `${suggestion}install ${program ?? "it"}, or write its full path into "command" of ${entry}`;
   }
-  const [, variables] = /^set ([A-Z][\w ]*?) in its "env"; /.exec(hint ?? "") ?? [];
-  if (variables !== undefined) {
-    const names = variables.split(/ and | or /).map((each) => `"${each}": "…"`);
+  if (lacks.length > 0) {
+    const names = lacks.map((each) => `"${each}": "…"`);
     return `add this to ${entry}; variables of your shell are not passed on by themselves:\n  "env": { ${names.join(", ")} }`;
   }
   if (hint !== undefined) return hint;

@@ -223,7 +223,8 @@ describe("a server that failed", () => {
       {
         kind: "failed",
         error: new PlugboardError("CONNECTION_CLOSED", "exited", {
-          hint: 'set A_KEY and B_KEY in its "env"; the variables of your shell are not passed on by themselves',
+          hint: "set both variables",
+          lacks: ["A_KEY", "B_KEY"],
         }),
       },
       {},
