@@ -73,6 +73,14 @@ it.each(["failed", "backoff", "needs-auth"])("a server in the state %s is told",
   expect(panels.filter(({ expr }) => isNamed(expr))).toHaveLength(1);
 });
 
+it("gateways are counted without the workers, which do not share the state", () => {
+  const counted = [
+    ...alerts.groups.flatMap((group) => group.rules).map(({ expr }) => expr),
+    ...dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)),
+  ].flatMap((expr) => /\bcount\((plugboard_\w+)\)/.exec(expr)?.[1] ?? []);
+  expect(new Set(counted)).toEqual(new Set(["plugboard_replicas"]));
+});
+
 it("every code that a rule leaves out is one", () => {
   const left = alerts.groups
     .flatMap((group) => group.rules)
