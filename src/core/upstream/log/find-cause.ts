@@ -162,6 +162,8 @@ const USAGE = /^\s*(?:\[\w+\] )?usage:/i;
 /** Lines that say why in the words of the server, from the clearest sign to the weakest. */
 const SIGNS: readonly RegExp[] = [
   /^\s*\[cause\]: /,
+  // A server may be Plugboard itself: a recording, or the board of another configuration.
+  /^plugboard: \S.*[^:]$/,
   /^\s*(?:\[\w+\] )?(?:\w+[.:])*\w*(?:Error|Exception|Panic)\b(?: \[\w+\])?: \S|^thread '.{0,100}' panicked|^panic: /,
   /\b(?:fatal|error|exception|panic)\b.{0,80}?: ?\S/i,
   /\b(?:missing|required|not set|unset|unauthori[sz]ed|forbidden|denied|cannot find|could not find|not found|no such)\b/i,

@@ -271,6 +271,27 @@ describe("the cause of a failure", () => {
       "install the browser: run npx playwright install chrome",
     ],
     [
+      "a recording that is gone",
+      [
+        "plugboard: there is no file docs.jsonl",
+        "hint: to make a recording:",
+        "  plugboard record <server> <file>",
+        "more: plugboard help INVALID_ARGUMENTS",
+      ],
+      "plugboard: there is no file docs.jsonl",
+      undefined,
+    ],
+    [
+      "a configuration that is wrong",
+      [
+        "plugboard: the configuration has 1 problem:",
+        "  /a/plugboard.json  there is no such file; it was named by --config",
+        "more: plugboard help CONFIG_INVALID",
+      ],
+      "/a/plugboard.json there is no such file; it was named by --config",
+      undefined,
+    ],
+    [
       "a refused address of IPv6",
       ["Error: connect ECONNREFUSED ::1:27017"],
       "Error: connect ECONNREFUSED ::1:27017",
