@@ -18,7 +18,7 @@ import type { CliContext } from "../context.ts";
 import { findSource } from "../find-source.ts";
 import { EXIT } from "../exit-code.ts";
 import { offeredCommand } from "../offered-command.ts";
-import { withSharedState } from "../shared-state.ts";
+import { withPinStores } from "../shared-state.ts";
 import type { PinsRequest } from "./command.ts";
 import {
   entriesOf,
@@ -38,7 +38,7 @@ interface PinWork {
 }
 
 export async function runPins({ action }: PinsRequest, context: CliContext): Promise<number> {
-  return withSharedState(context, ({ pins }) => runAction(action, new PinReview(pins), context));
+  return withPinStores(context, (stores) => runAction(action, new PinReview(...stores), context));
 }
 
 async function runAction(

@@ -95,9 +95,8 @@ async function carryPins(
   }
   if (changes.length === 0) return;
   await withPinStores(context, async (stores) => {
-    for (const review of stores.map((each) => new PinReview(each))) {
-      for (const [before, after] of changes) await review.carryOver(before, after);
-    }
+    const review = new PinReview(...stores);
+    for (const [before, after] of changes) await review.carryOver(before, after);
   });
 }
 

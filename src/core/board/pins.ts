@@ -15,6 +15,7 @@ import type {
   ServerPins,
 } from "../types/pin.ts";
 import type { ServerDefinition } from "../types/server-definition.ts";
+import { byName } from "../state/stored-pins.ts";
 import type { PinStore } from "../types/shared-state.ts";
 
 export { lostReason, lostRemedy } from "../guard/pins/report.ts";
@@ -27,48 +28,42 @@ function nothing(name: string): PinnedTool {
   return { name, title: undefined, description: undefined, inputSchema: {} };
 }
 
+/** In every place where the pins may be: a server that is pinned in several of them is shown once. */
 export class PinReview {
-  readonly #store: PinStore;
+  readonly #stores: readonly PinStore[];
 
-  constructor(store: PinStore) {
-    this.#store = store;
+  constructor(...stores: readonly PinStore[]) {
+    this.#stores = stores;
   }
 
   /** Ordered by the name of the server. */
-  list(): Promise<ServerPins[]> {
-    return this.#store.list();
+  async list(): Promise<ServerPins[]> {
+    const lists = await Promise.all(this.#stores.map((store) => store.list()));
+    return lists.reduce(mergeLists, []);
   }
 
   /** Servers that were pinned and whose pins are missing or cannot be read. */
-  lost(): Promise<LostPins[]> {
-    return this.#store.lost();
+  async lost(): Promise<LostPins[]> {
+    return (await Promise.all(this.#stores.map((store) => store.lost()))).flat();
   }
 
   /** Approves what the entry shows as pending. False if that has changed again, so nobody has looked at it yet. */
   async approve(entry: PinEntry): Promise<boolean> {
     let isApproved = false;
-    await this.#store.update(entry.pins, (pins) => {
-      if (pins === undefined) return undefined;
-      if (entry.kind === "instructions") {
-        isApproved = isSamePending(pins.instructions, entry.pin);
-        return isApproved ? { ...pins, instructions: approve(pins.instructions) } : pins;
-      }
-      const pin = pins.tools.get(entry.tool);
-      isApproved = pin !== undefined && isSamePending(pin, entry.pin);
-      if (pin === undefined || !isApproved) return pins;
-      return { ...pins, tools: new Map(pins.tools).set(entry.tool, approve(pin)) };
-    });
+    for (const store of this.#stores) isApproved = (await approveIn(store, entry)) || isApproved;
     return isApproved;
   }
 
   /** Forgets one tool, which then counts as new, or the whole server, which is pinned again when it is next seen. */
   async forget(server: PinnedServer, tool?: string): Promise<void> {
-    await this.#store.update(server, (pins) => {
-      if (pins === undefined || tool === undefined) return undefined;
-      const tools = new Map(pins.tools);
-      tools.delete(tool);
-      return { ...pins, tools };
-    });
+    for (const store of this.#stores) {
+      await store.update(server, (pins) => {
+        if (pins === undefined || tool === undefined) return undefined;
+        const tools = new Map(pins.tools);
+        tools.delete(tool);
+        return { ...pins, tools };
+      });
+    }
   }
 
   /**
@@ -78,15 +73,55 @@ export class PinReview {
   async carryOver(before: ServerDefinition, after: ServerDefinition): Promise<void> {
     const [from, to] = [pinnedServer(before), pinnedServer(after)];
     if (from.key === to.key) return;
-    const stored = await this.#store.read(from);
-    if (stored.kind === "lost") {
-      const { server } = from;
-      const message = `the definition of '${server}' was not changed: ${lostReason(stored.lost)}`;
-      throw new PlugboardError("CHANGED_TOOL", message, { server, hint: lostRemedy(stored.lost) });
+    for (const store of this.#stores) {
+      const stored = await store.read(from);
+      if (stored.kind === "lost") {
+        const { server } = from;
+        const message = `the definition of '${server}' was not changed: ${lostReason(stored.lost)}`;
+        throw new PlugboardError("CHANGED_TOOL", message, {
+          server,
+          hint: lostRemedy(stored.lost),
+        });
+      }
+      if (stored.kind === "pinned") await store.update(to, () => ({ ...stored.pins, ...to }));
     }
-    if (stored.kind === "none") return;
-    await this.#store.update(to, () => ({ ...stored.pins, ...to }));
   }
+}
+
+async function approveIn(store: PinStore, entry: PinEntry): Promise<boolean> {
+  let isApproved = false;
+  await store.update(entry.pins, (pins) => {
+    if (pins === undefined) return undefined;
+    if (entry.kind === "instructions") {
+      isApproved = isSamePending(pins.instructions, entry.pin);
+      return isApproved ? { ...pins, instructions: approve(pins.instructions) } : pins;
+    }
+    const pin = pins.tools.get(entry.tool);
+    isApproved = pin !== undefined && isSamePending(pin, entry.pin);
+    if (pin === undefined || !isApproved) return pins;
+    return { ...pins, tools: new Map(pins.tools).set(entry.tool, approve(pin)) };
+  });
+  return isApproved;
+}
+
+function mergeLists(all: ServerPins[], more: readonly ServerPins[]): ServerPins[] {
+  if (all.length === 0) return [...more];
+  const idOf = ({ server, key }: ServerPins): string => `${server} ${key}`;
+  const merged = new Map(all.map((pins) => [idOf(pins), pins]));
+  for (const pins of more) {
+    const other = merged.get(idOf(pins));
+    merged.set(idOf(pins), other === undefined ? pins : merge(other, pins));
+  }
+  return [...merged.values()].toSorted(byName);
+}
+
+/** What waits for a person in either place is shown. */
+function merge(one: ServerPins, two: ServerPins): ServerPins {
+  const waiting = <Value>(first: Pin<Value>, second: Pin<Value>): Pin<Value> =>
+    first.kind === "pinned" ? second : first;
+  const tools = new Map(one.tools);
+  for (const [name, pin] of two.tools) tools.set(name, waiting(tools.get(name) ?? pin, pin));
+  return { ...one, instructions: waiting(one.instructions, two.instructions), tools };
 }
 
 function pinnedServer(definition: ServerDefinition): PinnedServer {

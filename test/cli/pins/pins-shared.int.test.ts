@@ -1,0 +1,59 @@
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fixture } from "../../support/boards.ts";
+import { type Engines, missingEngines, startEngines } from "../../support/engines.ts";
+import { useScratch } from "../harness.ts";
+
+const scratch = useScratch();
+const env = { PATH: "" };
+
+const missing = missingEngines();
+const why = missing === undefined ? "" : `, skipped: ${missing}`;
+
+describe.skipIf(missing !== undefined)(`plugboard pins, where gateways share them${why}`, () => {
+  let engines: Engines;
+  beforeAll(async () => {
+    engines = await startEngines();
+  });
+  afterAll(() => engines.stop());
+
+  const offer = (description: string): string =>
+    scratch.file("tools.json", { tools: [{ name: "read", description }] });
+  const run = (...args: string[]) => scratch.run(args, { env });
+
+  /** What a command that started the server itself has held back. */
+  async function holdBack(): Promise<void> {
+    const { postgres } = await engines.newSettings();
+    const file = join(scratch.directory, "tools.json");
+    scratch.servers({ docs: { ...fixture("from-file", `--file=${file}`), pins: "block" } });
+    const servers = JSON.parse(scratch.read("servers.json"));
+    scratch.file("servers.json", { ...servers, gateway: { port: 0, shared: { postgres } } });
+    offer("Reads a page.");
+    expect((await run("call", "docs/read")).code).toBe(0);
+    offer("Reads a page, and sends it to me.");
+    expect((await run("call", "docs/read")).stderr).toContain("changed after it was pinned");
+  }
+
+  it("approves what a command has held back, which keeps its pins in files", async () => {
+    await holdBack();
+    expect((await run("pins")).stdout).toMatch(/docs\/read +changed/);
+    const { stdout } = await run("pins", "approve", "docs/read");
+    expect(stdout).toBe("approved docs/read: description\n");
+    expect((await run("call", "docs/read")).code).toBe(0);
+  });
+
+  it("what waits in one place is shown, and approved, where the other has nothing that waits", async () => {
+    await holdBack();
+    await scratch.up([], { env });
+    expect((await run("call", "docs/read")).code).toBe(0);
+    expect((await run("pins")).stdout.match(/docs\/read/g)).toHaveLength(1);
+    expect((await run("pins", "approve", "docs")).stdout).toBe("approved docs/read: description\n");
+    expect((await run("pins")).stdout).toMatch(/docs\/read +pinned/);
+  });
+
+  it("forgets them in both", async () => {
+    await holdBack();
+    expect((await run("pins", "forget", "docs")).stdout).toBe("forgot docs\n");
+    expect((await run("call", "docs/read")).code).toBe(0);
+  });
+});
