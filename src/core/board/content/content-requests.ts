@@ -23,10 +23,10 @@ import type { ContentCaches } from "./content-caches.ts";
 import { contentSubject, type Listed } from "./content-subject.ts";
 
 /**
- * Far more than the URI of anything that a server lists. Rules compare a name in each way that it can be read, which of a
- * megabyte takes a second.
+ * More than the URI of anything that a server lists. Rules compare a name in each way that it can be read, which of a megabyte
+ * takes a second.
  */
-const LONGEST_NAME = 64 * 1024;
+const LONGEST_NAME = 8192;
 
 /** Throws INVALID_ARGUMENTS. Comes before anything looks at the name: also for who may not read what it names. */
 export function requireName(what: string, name: string): void {

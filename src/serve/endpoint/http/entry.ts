@@ -4,7 +4,7 @@
 
 import { isAscii } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { isJsonObject } from "../../../core/types/json.ts";
+import { isJsonObject, type JsonObject } from "../../../core/types/json.ts";
 import { jsonOfAnyDepth } from "../../../util/canonical-json.ts";
 import { HeldBytes } from "../../../util/held-bytes.ts";
 import { REFUSED_DEPTH } from "../../../util/json-depth.ts";
@@ -340,26 +340,27 @@ export class McpEntry {
     const client = session?.client ?? sessionless(sender.caller, reply);
     const trace = traceInHeaders(request.headers);
     const elsewhere = sender.forwarded === undefined ? this.#elsewhere : undefined;
-    const answers = await Promise.all(
-      messages.flatMap((each, at) => {
-        const alone = { request, sender, body: [Buffer.from(JSON.stringify(values[at]))] };
-        if (each.kind === "response") {
-          const asker = elsewhere?.askerOf(each.response.id);
-          if (asker === undefined) client.answered(each.response.id, each.response.answer);
-          else if (session !== undefined) elsewhere?.tell(asker, alone);
-        }
-        if (each.kind === "notification" && !endpoint.notified(client, each.notification)) {
-          if (session !== undefined) elsewhere?.tellAll(alone);
-        }
-        if (each.kind !== "request") return [];
-        const { id } = each.request;
-        return [
-          endpoint
-            .answer(client, each.request, () => {}, trace)
-            .then((answer) => response(id, answer)),
-        ];
-      }),
+    const take = (each: Incoming, at: number): Promise<JsonObject> | undefined => {
+      const alone = { request, sender, body: [Buffer.from(JSON.stringify(values[at]))] };
+      if (each.kind === "response") {
+        const asker = elsewhere?.askerOf(each.response.id);
+        if (asker === undefined) client.answered(each.response.id, each.response.answer);
+        else if (session !== undefined) elsewhere?.tell(asker, alone);
+      }
+      if (each.kind === "notification" && !endpoint.notified(client, each.notification)) {
+        if (session !== undefined) elsewhere?.tellAll(alone);
+      }
+      if (each.kind !== "request") return undefined;
+      const { id } = each.request;
+      return endpoint
+        .answer(client, each.request, () => {}, trace)
+        .then((answer) => response(id, answer));
+    };
+    // One after another, and each in a turn of its own: a hundred at once would hold up everybody else.
+    const taken = await Promise.all(
+      messages.map((each, at) => this.#turns.run(sender.caller.id, () => take(each, at))),
     );
+    const answers = taken.filter((each) => each !== undefined);
     if (session === undefined) release();
     if (answers.length === 0) return void reply.writeHead(202).end();
     const text = jsonOfAnyDepth(answers);

@@ -1,6 +1,7 @@
 // How a client and the endpoint begin: `initialize` up to 2025-11-25, `server/discover` after it; and how a client says
 // what it wants to hear of.
 
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { isJsonObject, type JsonObject, objectIn } from "../../../core/types/json.ts";
 import { within } from "../../../util/clock.ts";
 import { deferred } from "../../../util/deferred.ts";
@@ -32,6 +33,8 @@ const CAPABILITIES = {
 const MAY_COME: ReadonlySet<string> = new Set(["starting", "idle", "backoff", "stopped"]);
 /** How long a client that begins waits for the lists of resources and prompts. */
 const LOOK_MS = 2000;
+/** What takes longer is done in several turns of the event loop. */
+const TURN_MS = 4;
 /** How long a name is in the profile that a legacy session carries. */
 const LONGEST_NAME = 100;
 
@@ -198,10 +201,16 @@ export async function listen(exchange: Exchange, context: EndpointContext): Prom
 async function subscribeTo(
   uris: ReadonlySet<string>,
   caller: string,
-  { subscriptions, subscriptionShares }: EndpointContext,
+  { subscriptions, subscriptionShares, clock }: EndpointContext,
 ): Promise<Set<string>> {
   const honoured = new Set<string>();
+  let since = clock.monotonic();
   for (const uri of uris) {
+    // Where no server is asked, nothing here waits, and others would wait for all of it.
+    if (clock.monotonic() - since > TURN_MS) {
+      await nextTurn();
+      since = clock.monotonic();
+    }
     // The client learns it from the acknowledgement.
     if (subscriptionShares.take(caller) !== undefined) break;
     try {

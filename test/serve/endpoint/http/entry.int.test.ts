@@ -4,10 +4,11 @@ import { once } from "node:events";
 import { createServer, request as httpRequest } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { text as textOf } from "node:stream/consumers";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { McpEntry } from "../../../../src/serve/endpoint/http/entry.ts";
+import { systemClock } from "../../../../src/util/clock.ts";
 import { deferred } from "../../../../src/util/deferred.ts";
-import { Shares } from "../../../../src/util/shares.ts";
+import { Shares, type Shortage } from "../../../../src/util/shares.ts";
 import { Turns } from "../../../../src/util/turns.ts";
 import { closeBoards, fixture, open } from "../../../support/boards.ts";
 import {
@@ -92,6 +93,55 @@ describe("clients at one endpoint", () => {
       expect(sessions.size).toBe(0);
     },
   );
+});
+
+/** Notes in which turn of the event loop something happens, until the test ends. */
+function turnNotes(): { note: () => undefined; turns: number[] } {
+  const turns: number[] = [];
+  let turn = 0;
+  let next = setImmediate(function count() {
+    turn += 1;
+    next = setImmediate(count);
+  });
+  onTestFinished(() => clearImmediate(next));
+  const note = (): undefined => {
+    turns.push(turn);
+  };
+  return { note, turns };
+}
+
+describe("everybody else gets a turn", () => {
+  it("between the requests of a batch", async () => {
+    const board = await open({ lib: fixture("library") });
+    const { note, turns } = turnNotes();
+    const { url } = await serve(board, { countCall: note });
+    const batch = Array.from({ length: 20 }, (_, at) =>
+      legacy("resources/read", { uri: `none://${at}` }),
+    );
+    const { message } = await post(url, batch);
+    expect(message).toHaveLength(batch.length);
+    expect(new Set(turns).size).toBe(batch.length);
+  });
+
+  it("between the resources that a client listens to, if they take long", async () => {
+    // Of two, none is asked for what neither lists.
+    const board = await open({ lib: fixture("library"), other: fixture("library") });
+    const { note, turns } = turnNotes();
+    const subscriptionShares = new (class extends Shares {
+      override take(who: string | undefined): Shortage | undefined {
+        note();
+        return super.take(who);
+      }
+    })(100);
+    let now = 0;
+    const clock = { ...systemClock, monotonic: () => (now += 5) };
+    const { url } = await serve(board, { subscriptionShares, clock });
+    const client = await connectModern(url);
+    const uris = Array.from({ length: 20 }, (_, at) => `none://${at}`);
+    await client.listen({ resourceSubscriptions: uris });
+    expect(turns).toHaveLength(uris.length);
+    expect(new Set(turns).size).toBe(uris.length);
+  });
 });
 
 describe("a legacy session", () => {
