@@ -8,7 +8,10 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { onTestFinished } from "vitest";
+import { type EngineStateOptions, openEngineState } from "../../src/core/state/engines/open.ts";
 import type { SharedSettings } from "../../src/core/types/gateway-settings.ts";
+import type { SharedState } from "../../src/core/types/shared-state.ts";
+import { temporaryDirectory } from "./directory.ts";
 import { freePorts } from "./free-ports.ts";
 
 /** Where Debian keeps the programs of PostgreSQL. */
@@ -47,6 +50,17 @@ interface Connection {
 }
 
 const DRIVER = "pg";
+
+/** One of the gateways on these engines. It closes with the test. */
+export async function openReplica(
+  settings: SharedSettings,
+  given: Partial<EngineStateOptions> = {},
+): Promise<SharedState> {
+  const stateDir = given.stateDir ?? temporaryDirectory();
+  const state = await openEngineState({ settings, isReplica: true, ...given, stateDir });
+  onTestFinished(() => state.close());
+  return state;
+}
 
 /** Why tests cannot have them here; undefined if they can. */
 export function missingEngines(): string | undefined {

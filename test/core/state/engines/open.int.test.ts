@@ -1,20 +1,19 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { copyFile, mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
-import { hostname } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { AuditLine } from "../../../../src/core/types/audit-entry.ts";
-import type { SharedSettings } from "../../../../src/core/types/gateway-settings.ts";
-import type { PendingApproval, SharedState } from "../../../../src/core/types/shared-state.ts";
-import {
-  type EngineStateOptions,
-  openEngineState,
-} from "../../../../src/core/state/engines/open.ts";
+import type { SharedState } from "../../../../src/core/types/shared-state.ts";
+import { openEngineState } from "../../../../src/core/state/engines/open.ts";
 import { type Clock, systemClock } from "../../../../src/util/clock.ts";
 import { temporaryDirectory } from "../../../support/directory.ts";
-import { type Engines, missingEngines, startEngines } from "../../../support/engines.ts";
+import {
+  type Engines,
+  missingEngines,
+  openReplica as open,
+  startEngines,
+} from "../../../support/engines.ts";
 import { testSharedState } from "../shared-state-contract.ts";
 
 const missing = missingEngines();
@@ -32,16 +31,6 @@ describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}
     engines = await startEngines();
   });
   afterAll(() => engines.stop());
-
-  async function open(
-    settings: SharedSettings,
-    given: Partial<EngineStateOptions> = {},
-  ): Promise<SharedState> {
-    const stateDir = given.stateDir ?? temporaryDirectory();
-    const state = await openEngineState({ settings, isReplica: true, ...given, stateDir });
-    onTestFinished(() => state.close());
-    return state;
-  }
 
   testSharedState(async ([one, two]) => {
     const settings = await engines.newSettings();
@@ -109,38 +98,6 @@ describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}
     expect(await one.approvals.list()).toEqual([]);
   });
 
-  it("replicas know of each other: how they are reached, what they run with, and when one leaves", async () => {
-    const settings = await engines.newSettings();
-    const own = { ...settings, replica: { url: "http://10.0.0.1:7777" } };
-    const [one, two] = [await open(own), await open(settings)];
-    const command = await open(settings, { isReplica: false });
-    let changes = 0;
-    onTestFinished(two.replicas!.onChange(() => (changes += 1)));
-    one.replicas!.announce("some text");
-    two.replicas!.announce("some text");
-    const told = { name: "http://10.0.0.1:7777", url: "http://10.0.0.1:7777" };
-    await vi.waitFor(() => {
-      const [self, other] = two.replicas!.list();
-      expect(other).toMatchObject({ ...told, configuration: self?.configuration });
-      expect(self?.configuration).toMatch(/^[0-9a-f]{12}$/);
-      expect(changes).toBeGreaterThan(0);
-    }, SOON);
-    two.replicas!.announce("another text");
-    await vi.waitFor(() => {
-      const [self, other] = one.replicas!.list();
-      expect(other?.name).toBe(hostname());
-      expect(other?.configuration).not.toBe(self?.configuration);
-    }, SOON);
-    // A hash that says nothing of the text: another fleet's is another one.
-    const elsewhere = await open(await engines.newSettings());
-    elsewhere.replicas!.announce("some text");
-    expect(elsewhere.replicas!.own?.configuration).not.toBe(one.replicas!.own?.configuration);
-    expect(command.replicas!.own).toBeUndefined();
-    expect(command.replicas!.list()).toMatchObject([told, { name: hostname() }]);
-    await one.close();
-    await vi.waitFor(() => expect(two.replicas!.list()).toHaveLength(1), SOON);
-  });
-
   it("what somebody else has written into the tables is shown as what it is", async () => {
     const settings = await engines.newSettings();
     const state = await open(settings);
@@ -164,75 +121,6 @@ describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}
     expect((await state.pending.list()).map(({ id }) => id)).toEqual(["abcd2345"]);
   });
 
-  it("both count places together, and those of a process that is gone are free after half a minute", async () => {
-    const settings = await engines.newSettings();
-    const [one, two] = [await open(settings), await open(settings)];
-    const [first, second] = [await one.limits.enter("k", 2), await two.limits.enter("k", 2)];
-    expect([typeof first, typeof second]).toEqual(["function", "function"]);
-    expect(await one.limits.enter("k", 2)).toBeUndefined();
-    first?.();
-    await vi.waitFor(async () => expect(await two.limits.enter("k", 2)).toBeDefined(), SOON);
-    // As if somebody had entered it long ago, and died.
-    const { Redis } = await import("iovalkey");
-    const client = new Redis(settings.valkey?.url ?? "");
-    onTestFinished(() => client.disconnect());
-    await client.zadd("{plugboard}:calls:left", 1, "somebody");
-    await client.zadd("{plugboard}:calls:kept", Date.now() + 20_000, "somebody");
-    expect(await one.limits.enter("left", 1)).toBeDefined();
-    expect(await one.limits.enter("kept", 1)).toBeUndefined();
-    // Without Valkey, each has its part: at least one.
-    await vi.waitFor(() => expect(one.replicas?.list()).toHaveLength(2), SOON);
-    engines.valkey.freeze();
-    onTestFinished(() => engines.valkey.thaw());
-    const alone = [await one.limits.enter("alone", 2), await one.limits.enter("alone", 2)];
-    expect(alone.map((each) => typeof each)).toEqual(["function", "undefined"]);
-  });
-
-  it.each([
-    ["zrem", "NOPERM .*'zrem'"],
-    // Within a script, some versions do not say which.
-    ["zadd", "user executing the script|'zadd'"],
-    ["hincrbyfloat", "user executing the script|'hincrbyfloat'"],
-  ])(
-    "says so while the user may not run %s, from the start until it is allowed, whatever is called",
-    async (refused, why) => {
-      const settings = await engines.newSettings();
-      const user = `without-${refused}`;
-      const allow = (rule: string): string =>
-        engines.valkeyCommand(settings, "acl", "setuser", user, rule);
-      for (const rule of ["on", "nopass", "allkeys", "+@all", `-${refused}`]) allow(rule);
-      const url = settings.valkey?.url.replace("//", `//${user}@`) ?? "";
-      const one = await open({ ...settings, valkey: { url, password: "any" } });
-      const away = () => one.health?.().away;
-      const said = [
-        {
-          engine: "valkey",
-          message: expect.stringMatching(
-            `^each gateway has a part of every limit, .*docs/fleet\\.md names: .*(?:${why})`,
-          ) as string,
-        },
-      ];
-      expect(away()).toEqual(said);
-      // Longer than it takes to try twice.
-      const until = performance.now() + 2500;
-      while (performance.now() < until) {
-        const leave = await one.limits.enter("k", 2);
-        expect(leave).toBeDefined();
-        leave?.();
-        expect(await one.limits.take([{ key: "a", perMinute: 60_000 }], 0)).toBeUndefined();
-        one.limits.giveBack([{ key: "a", perMinute: 60_000 }]);
-        await sleep(10);
-        expect(away()).toEqual(said);
-      }
-      allow(`+${refused}`);
-      await vi.waitFor(() => expect(away()).toEqual([]), SOON);
-      (await one.limits.enter("k", 2))?.();
-      one.limits.giveBack([{ key: "a", perMinute: 60_000 }]);
-      await sleep(100);
-      expect(away()).toEqual([]);
-    },
-  );
-
   it("what was used on a day is stored once PostgreSQL is there again", async () => {
     const settings = await engines.newSettings();
     const [one, two] = [await open(settings), await open(settings)];
@@ -248,120 +136,6 @@ describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}
       expect([used.get("k"), used.get("new")]).toEqual([4, 1]);
     }, SOON);
   });
-
-  it("calls that ask at once are counted one by one, and one that counts several times takes as many", async () => {
-    const one = await open(await engines.newSettings());
-    const bucket = { key: "crowd", perMinute: 10 };
-    const asked = Array.from({ length: 12 }, async () => one.limits.take([bucket], 0));
-    const answers = await Promise.all(asked);
-    expect(answers.filter((answer) => answer === undefined)).toHaveLength(10);
-    const several = [1, 2, 3].map(() => ({ key: "several", perMinute: 3 }));
-    expect(await one.limits.take(several, 0)).toBeUndefined();
-    expect(await one.limits.take(several.slice(2), 0)).toMatchObject({ isRefused: true });
-  });
-
-  it("far from a limit, a call does not wait for Valkey; all together make no more than the limit", async () => {
-    const settings = await engines.newSettings();
-    const clock: Clock = { ...systemClock, monotonic: () => 0 };
-    const both = [await open(settings, { clock }), await open(settings, { clock })];
-    const bucket = [{ key: "ahead", perMinute: 1000 }];
-    const before = performance.now();
-    const [one, two] = both;
-    expect(await one?.limits.take(bucket, 0)).toBeUndefined();
-    expect(await two?.limits.take(bucket, 0)).toBeUndefined();
-    let taken = 2;
-    let atOnce = 0;
-    for (let refused = 0; refused < both.length;) {
-      refused = 0;
-      for (const { limits } of both) {
-        const delay = limits.take(bucket, 0);
-        if (delay === undefined) atOnce += 1;
-        if ((await delay) === undefined) taken += 1;
-        else refused += 1;
-      }
-    }
-    const refilled = Math.ceil(((performance.now() - before) * 1000) / 60_000);
-    expect(atOnce).toBeGreaterThan(100);
-    expect(taken).toBeGreaterThanOrEqual(1000);
-    expect(taken).toBeLessThanOrEqual(1000 + refilled);
-  });
-
-  it("what was taken ahead and not used goes back, and is nobody's while Valkey is away", async () => {
-    const settings = await engines.newSettings();
-    let now = 0;
-    const one = await open(settings, { clock: { ...systemClock, monotonic: () => now } });
-    const left = (key: string): number =>
-      Number(engines.valkeyCommand(settings, "hget", `{plugboard}:limit:${key}`, "left"));
-    await one.limits.take([{ key: "unused", perMinute: 100_000 }], 0);
-    expect(left("unused")).toBe(100_000 - 1 - 128);
-    now += 500;
-    await vi.waitFor(() => expect(left("unused")).toBe(100_000 - 1), SOON);
-    // As a process that was stopped for a while: it does not use what is old.
-    const bucket = [{ key: "old", perMinute: 100_000 }];
-    await one.limits.take(bucket, 0);
-    expect(one.limits.take(bucket, 0)).toBeUndefined();
-    now += 500;
-    expect(one.limits.take(bucket, 0)).toBeInstanceOf(Promise);
-    // A limit that is changed is another one, and a small one is counted call by call.
-    const small = [{ key: "old", perMinute: 3 }];
-    const answers = [1, 2, 3, 4].map(async () => one.limits.take(small, 0));
-    expect((await Promise.all(answers)).map((each) => each === undefined)).toEqual([
-      true,
-      true,
-      true,
-      false,
-    ]);
-    const large = [{ key: "away", perMinute: 400 }];
-    await one.limits.take(large, 0);
-    engines.valkey.freeze();
-    onTestFinished(() => engines.valkey.thaw());
-    await one.limits.take([{ key: "frozen too", perMinute: 1 }], 0);
-    const alone: unknown[] = [];
-    for (let at = 0; at < 401; at += 1) alone.push(await one.limits.take(large, 0));
-    expect(alone.filter((each) => each === undefined)).toHaveLength(400);
-  });
-
-  it("a Valkey that hangs or ends is away, calls go on, and it is found again without a call", async () => {
-    const one = await open(await engines.newSettings());
-    engines.valkey.freeze();
-    onTestFinished(() => engines.valkey.thaw());
-    const bucket = [{ key: "frozen", perMinute: 1 }];
-    expect(await one.limits.take(bucket, 0)).toBeUndefined();
-    expect(await one.limits.take(bucket, 0)).toMatchObject({ isRefused: true });
-    expect(one.health?.().away).toMatchObject([
-      { engine: "valkey", message: expect.stringMatching(/^Valkey at /) },
-    ]);
-    engines.valkey.thaw();
-    await vi.waitFor(() => expect(one.health?.().away).toEqual([]), SOON);
-    await engines.valkey.kill();
-    await vi.waitFor(() => expect(one.health?.().away).toHaveLength(1), SOON);
-    await engines.valkey.start();
-    await vi.waitFor(() => expect(one.health?.().away).toEqual([]), SOON);
-  });
-
-  it.each(["with Valkey", "without Valkey"])(
-    "limits are those of all together, %s",
-    async (how) => {
-      const settings = await engines.newSettings();
-      if (how === "without Valkey") delete settings.valkey;
-      const both = [await open(settings), await open(settings)];
-      await vi.waitFor(
-        () => expect(both.map((each) => each.health?.().replicas)).toEqual([2, 2]),
-        SOON,
-      );
-      const bucket = [{ key: "both", perMinute: 4 }];
-      const taken: unknown[] = [];
-      for (let at = 0; at < 6; at += 1) taken.push(await both[at % 2]?.limits.take(bucket, 0));
-      expect(taken.map((each) => each === undefined)).toEqual([
-        true,
-        true,
-        true,
-        true,
-        false,
-        false,
-      ]);
-    },
-  );
 
   it("what a killed process has left in its spool is sent once, however often it is found", async () => {
     const settings = await engines.newSettings();
@@ -385,149 +159,6 @@ describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}
     }
     await open(settings, { stateDir });
     expect(await readdir(spool)).toHaveLength(1);
-  });
-
-  it("a change whose notification was lost is noticed", async () => {
-    const settings = await engines.newSettings();
-    const one = await open(settings);
-    const { text } = await one.tokens.add({ name: "ci" });
-    await vi.waitFor(() => expect(one.tokens.find(text)).toBeDefined(), SOON);
-    engines.sql(
-      settings,
-      "delete from plugboard_tokens; update plugboard_revisions set revision = revision + 1 where topic = 'tokens'",
-    );
-    await vi.waitFor(() => expect(one.tokens.find(text)).toBeUndefined(), SOON);
-  });
-
-  it("what somebody read of a change while PostgreSQL was away is read again once it is back", async () => {
-    const settings = await engines.newSettings();
-    const one = await open(settings);
-    await one.grants.write("grant", "k", GRANT);
-    const read: unknown[] = [];
-    onTestFinished(
-      one.changes.subscribe("grants", () => {
-        void one.grants.read("grant", "k").then((grant) => read.push(grant));
-      }),
-    );
-    const transaction = await engines.connect(settings);
-    // Who reads now gets no answer, and goes on with what is known.
-    await transaction.query("begin; lock table plugboard_grants; delete from plugboard_grants");
-    engines.sql(
-      settings,
-      "update plugboard_revisions set revision = revision + 1 where topic = 'grants'",
-    );
-    await vi.waitFor(() => expect(read).toEqual([GRANT]), SOON);
-    await transaction.query("commit");
-    await vi.waitFor(() => expect(read.at(-1)).toBeUndefined(), SOON);
-  });
-
-  it("a sign-out is told of as soon as it is stored, also if who signs out can say nothing more", async () => {
-    const settings = await engines.newSettings();
-    const [one, two] = [await open(settings), await open(settings)];
-    await one.grants.write("grant", "k", GRANT);
-    let heard = 0;
-    onTestFinished(two.changes.subscribe("grants", () => (heard += 1)));
-    await one.grants.remove("grant", "k");
-    await vi.waitFor(() => expect(heard).toBe(1), SOON);
-  });
-
-  it("a failover that loses changes is noticed also if they had not been read yet", async () => {
-    const settings = await engines.newSettings();
-    const one = await open(settings);
-    const { text } = await one.tokens.add({ name: "ci" });
-    await vi.waitFor(() => expect(one.tokens.find(text)).toBeDefined(), SOON);
-    await one.sessions.revoke("before", LATER);
-    const transaction = await engines.connect(settings);
-    await transaction.query("begin; lock table plugboard_sessions");
-    engines.sql(settings, "update plugboard_revisions set revision = 1000");
-    await vi.waitFor(() => expect(one.health?.().away).not.toEqual([]), SOON);
-    await transaction.query(
-      `delete from plugboard_sessions;
-        insert into plugboard_sessions values ('after', ${LATER}, true, null, 3);
-        update plugboard_revisions set revision = 3; commit`,
-    );
-    await vi.waitFor(() => expect(one.sessions.isRevoked("after")).toBe(true), SOON);
-    const two = await open(settings);
-    await vi.waitFor(() => expect(two.sessions.isRevoked("before")).toBe(true), SOON);
-  });
-
-  it("whoever may connect to the database can tell of changes, and of nothing else", async () => {
-    const settings = await engines.newSettings();
-    const one = await open(settings);
-    const { text } = await one.tokens.add({ name: "ci" });
-    await vi.waitFor(() => expect(one.tokens.find(text)).toBeDefined(), SOON);
-    engines.sql(settings, "drop role if exists stranger; create role stranger login");
-    const stranger = { url: settings.postgres.url.replace("plugboard@", "stranger@") };
-    const known = vi.spyOn(Map.prototype, "set");
-    onTestFinished(() => known.mockRestore());
-    engines.sql(
-      { ...settings, postgres: stranger },
-      `select pg_notify('plugboard', 'junk' || n || ' ' || n) from generate_series(1, 100) n;
-        select pg_notify('plugboard', payload) from unnest(array['', ' ', 'tokens', 'tokens x', 'tokens -1',
-          'tokens ' || repeat('9', 7000), repeat('x', 7990) || ' 1', 'tokens 9223372036854775807']) payload`,
-    );
-    // What is told of in vain is read, and does not hide what is told of next.
-    await vi.waitFor(() => {
-      expect(known.mock.calls.map(String)).toContain("tokens,9223372036854775807");
-    }, SOON);
-    expect(known.mock.calls.filter(([key]) => String(key).startsWith("junk"))).toEqual([]);
-    await one.tokens.revoke("ci");
-    await vi.waitFor(() => expect(one.tokens.find(text)).toBeUndefined(), SOON);
-  });
-
-  it("a machine whose clock is ahead is known, and takes no question away", async () => {
-    const settings = await engines.newSettings();
-    const one = await open(settings);
-    const ahead = { ...systemClock, now: () => Date.now() + 3_600_000 };
-    const two = await open(settings, { clock: ahead });
-    const question = {
-      id: "q1",
-      caller: { id: "token:default", label: "default" },
-      agent: "default",
-      request: {
-        server: "docs",
-        tool: "read",
-        title: "read",
-        arguments: {},
-        hash: "h",
-      } as unknown as PendingApproval["request"],
-      argsHash: "a",
-      createdAt: Date.now(),
-      expiresAt: Date.now() + 600_000,
-    };
-    expect(one.replicas?.clockAhead).toBe(0);
-    expect(two.replicas?.clockAhead).toBeGreaterThan(3_500_000);
-    await one.pending.put(question);
-    await two.pending.list();
-    expect(engines.sql(settings, "select id from plugboard_waiting")).toBe("q1");
-  });
-
-  it("changes are noticed after a failover that has lost the last ones", async () => {
-    const settings = await engines.newSettings();
-    const one = await open(settings);
-    const { text } = await one.tokens.add({ name: "ci" });
-    const other = await one.tokens.add({ name: "other" });
-    await one.sessions.revoke("before", LATER);
-    await vi.waitFor(() => expect(one.tokens.find(other.text)).toBeDefined(), SOON);
-    await vi.waitFor(
-      () => expect(engines.sql(settings, "select nonce from plugboard_sessions")).toBe("before"),
-      SOON,
-    );
-    const ahead = "update plugboard_revisions set revision = revision + 100";
-    engines.sql(settings, `delete from plugboard_tokens where name = 'other'; ${ahead}`);
-    await vi.waitFor(() => expect(one.tokens.find(other.text)).toBeUndefined(), SOON);
-    // As it was some time ago, and one change since.
-    engines.sql(
-      settings,
-      `delete from plugboard_sessions; delete from plugboard_tokens;
-        insert into plugboard_sessions values ('after', ${LATER}, true, null, 3);
-        update plugboard_revisions set revision = 3`,
-    );
-    await vi.waitFor(() => expect(one.tokens.find(text)).toBeUndefined(), SOON);
-    await vi.waitFor(() => expect(one.sessions.isRevoked("after")).toBe(true), SOON);
-    // What this replica knows of ended sessions is there again.
-    const two = await open(settings);
-    await vi.waitFor(() => expect(two.sessions.isRevoked("before")).toBe(true), SOON);
   });
 
   it("sessions are so many at most, and the notes of no client keep those of others from being stored", async () => {
@@ -610,16 +241,6 @@ describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}
     expect(two.sessions.isRevoked("old")).toBe(true);
     await two.sessions.revoke("new", LATER, "ann");
     await vi.waitFor(() => expect(one.sessions.isRevoked("new")).toBe(true), SOON);
-  });
-
-  it("a clock of Valkey that goes back refuses nobody", async () => {
-    const settings = await engines.newSettings();
-    const one = await open(settings);
-    const bucket = [{ key: "back", perMinute: 10 }];
-    expect(await one.limits.take(bucket, 0)).toBeUndefined();
-    engines.valkeyCommand(settings, "hset", "{plugboard}:limit:back", "at", String(LATER));
-    expect(await one.limits.take(bucket, 0)).toBeUndefined();
-    expect(one.health?.().away).toEqual([]);
   });
 
   it("what lies in the spool and is no file of lines holds up nothing", async () => {
