@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import type * as Flows from "../../../src/core/auth/flows.ts";
 import { ServerSignIn } from "../../../src/core/board/sign-in.ts";
 import { memoryGrants } from "../../../src/core/state/memory.ts";
 import { silentLogger } from "../../../src/core/types/logger.ts";
@@ -9,7 +10,23 @@ import { deferred } from "../../../src/util/deferred.ts";
 import { closeAll } from "../../fixtures/http/client.ts";
 import { protect } from "../auth/support.ts";
 
-afterEach(closeAll);
+/** What happens between the last answer of a sign-in's server and what follows from it. */
+let meanwhile: (() => Promise<void>) | undefined;
+
+vi.mock("../../../src/core/auth/flows.ts", async (original) => {
+  const flows = await original<typeof Flows>();
+  const discover: typeof Flows.discover = async (...given) => {
+    const found = await flows.discover(...given);
+    await meanwhile?.();
+    return found;
+  };
+  return { ...flows, discover };
+});
+
+afterEach(async () => {
+  meanwhile = undefined;
+  await closeAll();
+});
 
 /** Writes one after another, each when it is let go. */
 function slowGrants() {
@@ -26,32 +43,36 @@ function slowGrants() {
   return { grants: { ...grants, write }, began, aWrite: waiting.promise };
 }
 
+async function open(grants: GrantStore): Promise<ServerSignIn> {
+  const { url } = await protect();
+  const target = {
+    kind: "http",
+    url,
+    headers: {},
+    allowInsecure: false,
+    allowPrivate: false,
+  } as const;
+  return new ServerSignIn({
+    server: "docs",
+    resolve: async () => ({ target }),
+    isOfMatchingServer: false,
+    grants,
+    onChange: async () => {},
+    exchanges: new Map(),
+    networkAllow: ["127.0.0.1"],
+    isOfSession: false,
+    env: {},
+    onAuthorization: undefined,
+    clock: systemClock,
+    logger: silentLogger,
+    onSecrets: () => {},
+  });
+}
+
 describe("the sign-in of a server that closes", () => {
   it("has closed when what it was storing is stored", async () => {
-    const { url } = await protect();
     const { grants, began, aWrite } = slowGrants();
-    const target = {
-      kind: "http",
-      url,
-      headers: {},
-      allowInsecure: false,
-      allowPrivate: false,
-    } as const;
-    const signIn = new ServerSignIn({
-      server: "docs",
-      resolve: async () => ({ target }),
-      isOfMatchingServer: false,
-      grants,
-      onChange: async () => {},
-      exchanges: new Map(),
-      networkAllow: ["127.0.0.1"],
-      isOfSession: false,
-      env: {},
-      onAuthorization: undefined,
-      clock: systemClock,
-      logger: silentLogger,
-      onSecrets: () => {},
-    });
+    const signIn = await open(grants);
     const looked = signIn.look().catch(() => {});
     await aWrite;
     let isClosed = false;
@@ -64,5 +85,14 @@ describe("the sign-in of a server that closes", () => {
     began[0]?.();
     await Promise.all([closed, looked]);
     expect(isClosed).toBe(true);
+  });
+
+  it("stores nothing more of the server once it has closed, whatever it was about to", async () => {
+    const grants = memoryGrants();
+    const stored = vi.spyOn(grants, "write");
+    const signIn = await open(grants);
+    meanwhile = () => signIn.close();
+    await signIn.look().catch(() => {});
+    expect(stored).not.toHaveBeenCalled();
   });
 });
