@@ -41,7 +41,7 @@ import {
   parseResume,
   parseSession,
 } from "./wire/params.ts";
-import { boundLines, REFUSED } from "./wire/stdio.ts";
+import { boundLines, INVALID_REQUEST, REFUSED } from "./wire/stdio.ts";
 
 export interface AcpOptions {
   input: ReadableStream<Uint8Array>;
@@ -166,8 +166,12 @@ function describeAgent(
     .onRequest(
       REFUSED,
       (params) => objectIn(params),
-      ({ params: { code, message } }) => {
-        throw new RequestError(Number(code), String(message));
+      // An editor may send it too.
+      ({ params: { message } }) => {
+        throw new RequestError(
+          INVALID_REQUEST,
+          typeof message === "string" ? message : "no request",
+        );
       },
     )
     .onNotification(session.cancel, parseSession, ({ params }) =>

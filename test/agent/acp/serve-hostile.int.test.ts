@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { methods } from "@agentclientprotocol/sdk";
 import { describe, expect, it } from "vitest";
+import { REFUSED } from "../../../src/agent/acp/wire/stdio.ts";
 import { expectNoProcesses } from "../../support/processes.ts";
 import { mcpServer, useDesk } from "./harness.ts";
 import { useScripted } from "./scripted.ts";
@@ -159,3 +160,14 @@ it("/mcp add leaves no credentials in the history", async () => {
   const { sessions } = await editor.agent.request(session.list, {});
   expect(sessions[0]?.title).toContain("/mcp add more");
 });
+
+it.each([{}, [], { code: "x", message: 7 }])(
+  "an editor that sends what stands for a refused message gets a plain error: %j",
+  async (params) => {
+    const editor = await desk.open();
+    await expect(editor.agent.request(REFUSED, params)).rejects.toMatchObject({
+      code: -32600,
+      message: "no request",
+    });
+  },
+);

@@ -20,7 +20,7 @@ export function outputStream(write: Writable["write"]): WritableStream<Uint8Arra
 /** The method of the short request that replaces one that was refused; its parameters are the reason. */
 export const REFUSED = "_plugboard/message_refused";
 
-const INVALID_REQUEST = -32600;
+export const INVALID_REQUEST = -32600;
 const LINE_END = Buffer.from("\n");
 
 /** A line that is not parsed. */
