@@ -157,10 +157,12 @@ function answersIn(output: readonly Buffer[]): JsonObject[] {
   });
 }
 
+/** As the SDK reads them: what JavaScript takes for white space may be around each. */
 function messagesIn(text: string): unknown[] {
   return text
     .split("\n")
-    .filter((each) => each.trim() !== "")
+    .map((each) => each.trim())
+    .filter((each) => each !== "")
     .map(tryParseJson);
 }
 
