@@ -400,12 +400,13 @@ export function testSessionBounds(
     const subscriptions = Array.from({ length: 10 }, (_, at) => `${at}:`.padEnd(100_000, "x"));
     const greedy = ["n0", "n1", "n2", "n3", "n4"];
     for (const nonce of greedy) await one.sessions.set(nonce, LATER, { subscriptions }, "ann");
-    const known = ({ sessions }: NotedSessions) =>
-      ["bob's", "nobody's", ...greedy].filter((nonce) => sessions.get(nonce) !== undefined);
     await vi.waitFor(() => expect(two.sessions.get("n4")).toBeDefined(), SOON);
-    for (const each of [one, two]) {
-      expect(known(each)).toEqual(["bob's", "nobody's", "n2", "n3", "n4"]);
-      expect(each.sessions.isRevoked("ended")).toBe(true);
+    for (const { sessions } of [one, two]) {
+      const isKnown = (nonce: string): boolean => sessions.get(nonce) !== undefined;
+      // Whoever reads late what they wrote themselves has room for one more of them.
+      expect(greedy.filter(isKnown).length).toBeLessThan(greedy.length);
+      expect(["n4", "bob's", "nobody's"].filter(isKnown)).toHaveLength(3);
+      expect(sessions.isRevoked("ended")).toBe(true);
     }
   });
 }
