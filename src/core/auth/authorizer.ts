@@ -292,10 +292,12 @@ export class ServerAuthorizer implements Authorizer {
   }
 
   async #discover(challenge: ParsedChallenge | undefined): Promise<Discovery> {
-    const { server, serverUrl, fetch, settings, store } = this.#options;
+    const { server, serverUrl, fetch, settings, store, signal } = this.#options;
     const issuer = settings.issuer;
     const { discover } = await loadFlows();
     const discovery = await discover({ server, serverUrl, challenge, fetch, issuer });
+    // Whoever ends waits for what is being stored, and not for what would be stored next.
+    signal.throwIfAborted();
     if (discovery.issuer !== this.#discovery?.issuer) {
       // Tokens and clients belong to the issuer that gave them.
       this.#grant = await this.#stored(this.#grantKey(discovery));
@@ -312,9 +314,10 @@ export class ServerAuthorizer implements Authorizer {
     grant: Grant | undefined,
     used = grant?.tokens.access_token,
   ): Promise<boolean> {
-    const { store, fetch, server } = this.#options;
+    const { store, fetch, server, signal } = this.#options;
     const key = this.#grantKey(discovery);
     const { refresh, signInError, toGrant } = await loadFlows();
+    signal.throwIfAborted();
     return store.withLease(key, async () => {
       if (await this.#adopt(discovery, used)) return true;
       const before = await store.read("grant", key);

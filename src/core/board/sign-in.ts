@@ -184,13 +184,9 @@ async function end(made: Promise<AuthorizerParts> | undefined): Promise<void> {
   await ended?.fetch.close();
 }
 
-/**
- * The same store, and when nothing is read or written there any more. Waiting for a lease does not count, since that may take a minute.
- * What is found out about a server after that is not stored: the next start finds it out again.
- */
+/** The same store, and when nothing is read or written there any more. Waiting for a lease does not count, since that may take a minute. */
 function followed(grants: GrantStore): { grants: GrantStore; idle: () => Promise<void> } {
   const running = new Set<Promise<unknown>>();
-  let hasEnded = false;
   const follow = async <Result>(work: Promise<Result>): Promise<Result> => {
     running.add(work);
     try {
@@ -202,10 +198,7 @@ function followed(grants: GrantStore): { grants: GrantStore; idle: () => Promise
   return {
     grants: {
       read: (kind, key) => follow(grants.read(kind, key)),
-      write: async (kind, key, value) => {
-        if (hasEnded && kind === "server") return;
-        await follow(grants.write(kind, key, value));
-      },
+      write: (kind, key, value) => follow(grants.write(kind, key, value)),
       remove: (kind, key) => follow(grants.remove(kind, key)),
       replace: (kind, key, before, after) => follow(grants.replace(kind, key, before, after)),
       withLease: (key, task) => grants.withLease(key, () => follow(task())),
@@ -216,7 +209,6 @@ function followed(grants: GrantStore): { grants: GrantStore; idle: () => Promise
         // Whoever waited for it may store something next.
         await nextTurn();
       }
-      hasEnded = true;
     },
   };
 }

@@ -43,7 +43,7 @@ function slowGrants() {
   return { grants: { ...grants, write }, began, aWrite: waiting.promise };
 }
 
-async function open(grants: GrantStore): Promise<ServerSignIn> {
+async function open(grants: GrantStore) {
   const { url } = await protect();
   const target = {
     kind: "http",
@@ -52,7 +52,7 @@ async function open(grants: GrantStore): Promise<ServerSignIn> {
     allowInsecure: false,
     allowPrivate: false,
   } as const;
-  return new ServerSignIn({
+  const signIn = new ServerSignIn({
     server: "docs",
     resolve: async () => ({ target }),
     isOfMatchingServer: false,
@@ -67,12 +67,13 @@ async function open(grants: GrantStore): Promise<ServerSignIn> {
     logger: silentLogger,
     onSecrets: () => {},
   });
+  return { signIn, target };
 }
 
 describe("the sign-in of a server that closes", () => {
   it("has closed when what it was storing is stored", async () => {
     const { grants, began, aWrite } = slowGrants();
-    const signIn = await open(grants);
+    const { signIn } = await open(grants);
     const looked = signIn.look().catch(() => {});
     await aWrite;
     let isClosed = false;
@@ -87,12 +88,23 @@ describe("the sign-in of a server that closes", () => {
     expect(isClosed).toBe(true);
   });
 
-  it("stores nothing more of the server once it has closed, whatever it was about to", async () => {
-    const grants = memoryGrants();
-    const stored = vi.spyOn(grants, "write");
-    const signIn = await open(grants);
-    meanwhile = () => signIn.close();
-    await signIn.look().catch(() => {});
-    expect(stored).not.toHaveBeenCalled();
-  });
+  it.each(["has come", "is stored"])(
+    "begins nothing more if it closes when what its server says %s",
+    async (when) => {
+      const grants = memoryGrants();
+      const locked = vi.spyOn(grants, "withLease");
+      const stored = vi.spyOn(grants, "write");
+      const { signIn, target } = await open(grants);
+      let closed: Promise<void> | undefined;
+      const close = async (): Promise<void> => void (closed = signIn.close());
+      if (when === "has come") meanwhile = close;
+      else stored.mockImplementation(close);
+      const authorizer = await signIn.authorizer(target);
+      const renewal = authorizer?.renew({ status: 401, header: undefined }, undefined);
+      await expect(renewal).rejects.toThrow("aborted");
+      await closed;
+      expect(stored).toHaveBeenCalledTimes(when === "has come" ? 0 : 1);
+      expect(locked).not.toHaveBeenCalled();
+    },
+  );
 });
