@@ -483,7 +483,7 @@ describe("a command line is refused", () => {
     [["inspect", "docs"], "plugboard: unknown command 'inspect'; did you mean 'status'?"],
     [
       ["list", "docs"],
-      "plugboard: 'docs' is one word too many: it shows all servers; for one there are plugboard tools and plugboard status",
+      "plugboard: 'docs' is one word too many: plugboard list shows all servers; for one, use plugboard tools or plugboard status",
     ],
     [["auth", "docs"], "plugboard: unknown command 'auth'; did you mean 'login'?"],
     [["pins", "ls"], "plugboard: unknown command 'ls'"],

@@ -380,7 +380,7 @@ export const COMMANDS = [
     aliases: ["ls"],
     about: "show your servers, as plugboard alone does",
     notes: LIST_NOTES,
-    tooMuch: "it shows all servers; for one there are plugboard tools and plugboard status",
+    tooMuch: "plugboard list shows all servers; for one, use plugboard tools or plugboard status",
     options: { check: CHECK },
     examples: ["plugboard list", "plugboard --check"],
     read: (_, { check }) => ({ check }),

@@ -224,7 +224,7 @@ export class ServerAuthorizer implements Authorizer {
     });
   }
 
-  /** Anew. What could not be read is read again by whoever needs it next. */
+  /** Reads what is stored, also if it was read before. After a failure, the next one who needs it tries again. */
   #load(): Promise<void> {
     const loading = this.#read();
     this.#loading = loading;
@@ -342,7 +342,7 @@ export class ServerAuthorizer implements Authorizer {
         const after = toGrant(renewed, this.#grant?.scope, this.#now());
         this.#grant = after;
         this.#unstored.hold({ key, before, grant: after });
-        // The refresh token before it has been used: what could not be stored is used too.
+        // The old refresh token works no more, so the new tokens count even while they cannot be stored.
         await this.#unstored
           .store()
           .then(async (isStored) => {
@@ -393,7 +393,7 @@ export class ServerAuthorizer implements Authorizer {
       .catch((error: unknown) => {
         throw signInError(server, `${discovery.issuer} gave no token`, error);
       });
-    // It can be used without being stored.
+    // The tokens can be used even if they cannot be stored.
     await this.#keep(discovery, toGrant(tokens, scope, this.#now())).catch(() => {});
   }
 

@@ -22,7 +22,7 @@ export interface UnstoredGrantOptions {
   logger: Logger;
   /** Ends the attempts, after a last one. */
   signal: AbortSignal;
-  /** Is to call `store` again. */
+  /** Called some time after a failure. It is to call `store`. */
   again: () => void;
 }
 

@@ -24,7 +24,7 @@ export interface InstallWatchOptions {
   clock: Clock;
   /** Milliseconds that the server itself may take. */
   timeout: number;
-  /** True when no process runs below it, since it is getting the package; false when one has stayed there. */
+  /** True once the runner seems to be getting the package, since no process runs below it; false once one runs and stays. */
   onInstalling: (isInstalling: boolean) => void;
   /** The time is up: that of the server, or that of the installation. */
   onLate: (whose: "server" | "installer") => void;

@@ -51,7 +51,7 @@ describe.skipIf(missing !== undefined)(`plugboard pins, where gateways share the
     expect((await run("pins")).stdout).toMatch(/docs\/read +pinned/);
   });
 
-  it("forgets them in both", async () => {
+  it("forgets what a command has held back", async () => {
     await holdBack();
     expect((await run("pins", "forget", "docs")).stdout).toBe("forgot docs\n");
     expect((await run("call", "docs/read")).code).toBe(0);

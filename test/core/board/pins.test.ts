@@ -18,9 +18,9 @@ beforeEach(() => {
   review = new PinReview(new PinFiles({ stateDir }));
 });
 
-async function see(tools: ToolDefinition[], instructions = ""): Promise<void> {
+async function see(tools: ToolDefinition[], instructions = "", where = stateDir): Promise<void> {
   const sighting = toSighting(tools, instructions, 1);
-  await new PinFiles({ stateDir }).update(id, (pins) => observe(pins, id, sighting));
+  await new PinFiles({ stateDir: where }).update(id, (pins) => observe(pins, id, sighting));
 }
 
 async function pinned(): Promise<ServerPins> {
@@ -86,6 +86,32 @@ describe("a change", () => {
     expect(await review.list()).toEqual([]);
     expect(await review.approve(looked)).toBe(false);
   });
+});
+
+describe("a server that is pinned in two places", () => {
+  const sent = { ...read, description: "Sends." };
+
+  it.each(["the first", "the second", "both"])(
+    "waits in %s: it is shown and approved once",
+    async (where) => {
+      const other = temporaryDirectory();
+      for (const [name, place] of [
+        ["the first", stateDir],
+        ["the second", other],
+      ] as const) {
+        await see(where === name || where === "both" ? [read, list] : [sent, list], "", place);
+        await see([sent, list], "", place);
+      }
+      const stores = [stateDir, other].map((place) => new PinFiles({ stateDir: place }));
+      review = new PinReview(...stores);
+      expect(await review.list()).toHaveLength(1);
+      expect((await entry("read")).pin.kind).toBe("changed");
+      expect(await review.approve(await entry("read"))).toBe(true);
+      expect((await entry("read")).pin.kind).toBe("pinned");
+      await review.forget(id);
+      expect(await Promise.all(stores.map((store) => store.list()))).toEqual([[], []]);
+    },
+  );
 });
 
 describe("two versions of a server", () => {

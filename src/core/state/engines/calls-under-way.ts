@@ -11,7 +11,7 @@ const PREFIX = "{plugboard}:calls:";
 /** How long a call counts without a sign of life. */
 const CALL_MS = 30_000;
 const RENEW_MS = 10_000;
-/** Of the call that only shows what is allowed. There is room for it among any. */
+/** For the call that `probe` makes to see which commands are allowed: how long it counts, and a limit that it never reaches. */
 const PROBE_MS = 1000;
 const PROBE_MOST = 1_000_000;
 

@@ -27,7 +27,7 @@ export async function driver(
 const NOT_TRUSTED =
   /^(?:UNABLE_TO_(?:VERIFY_LEAF_SIGNATURE|GET_ISSUER_CERT.*)|SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT)$/;
 const NO_TLS = /does not support SSL/;
-/** A Valkey without TLS waits for the end of a line. */
+/** A Valkey without TLS takes the beginning of TLS for a line without an end, and does not answer. */
 const NO_ANSWER = /ETIMEDOUT/;
 
 /** Why an engine cannot be reached, and what to change if that is its TLS. */

@@ -129,7 +129,7 @@ export class ValkeyLimits implements Limits {
     client.defineCommand("plugboardGiveBack", { lua: GIVE_BACK });
   }
 
-  /** Resolves when Valkey has done all that it will be asked to do, or has not. */
+  /** Tries every command that will be used. Resolves also if that fails: limits are divided then. */
   static async open(options: ValkeyLimitsOptions): Promise<ValkeyLimits> {
     const limits = new ValkeyLimits(options);
     await options.valkey.client
@@ -144,7 +144,7 @@ export class ValkeyLimits implements Limits {
     return this.#away?.isRefused ? undefined : this.#away?.why;
   }
 
-  /** What it refuses to this user, while it does. It is not used at all then: a part of a count is none. */
+  /** What Valkey refuses to this user, as long as it does. Limits are divided then: nothing can be counted with some of the commands. */
   get refusal(): string | undefined {
     return this.#away?.isRefused ? this.#away.why : undefined;
   }
@@ -280,7 +280,7 @@ export class ValkeyLimits implements Limits {
     this.#tryAll().then(back, again);
   }
 
-  /** Rejects if something could not be done. */
+  /** Rejects with the first failure. */
   async #tryAll(): Promise<void> {
     await this.#ask([PROBE], 0);
     await this.#client.plugboardGiveBack(1, PREFIX + PROBE.key, 0);

@@ -233,7 +233,7 @@ export class SessionFile implements SessionStore {
     if (typeof nonce !== "string" || typeof expiresAt !== "number") return;
     if (expiresAt <= this.#clock.now()) return;
     if (this.#entries.get(nonce)?.isRevoked) return;
-    // Another version does not name it.
+    // The version before this one writes no owner.
     const owner = typeof named === "string" ? named : this.#entries.get(nonce)?.owner;
     const whose = owner === undefined ? {} : { owner };
     if (revoked === true) return this.#heard(nonce, { expiresAt, isRevoked: true, ...whose });

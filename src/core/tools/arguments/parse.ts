@@ -71,7 +71,7 @@ export async function parseArguments(
 /** What `key=value` may begin with, and an address with a query does not. */
 const KEY = /^[^\s/?&"']+$/u;
 /** As in YAML, and on the command lines of other programs. The value may be the next word. */
-const COLON = /^([\p{L}\p{N}_.-]+):(?!\/\/)(.*)$/su;
+const COLON = /^([\p{L}\p{N}_.-]+):(?!\/\/)\s*(.*)$/su;
 
 class Reader {
   readonly given: GivenArguments = { whole: {}, pairs: [] };

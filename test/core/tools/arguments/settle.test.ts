@@ -42,6 +42,8 @@ describe("arguments as people type them", () => {
     ["a flag before a value", ["--draft", "x"], { draft: true, title: "x" }],
     ["a colon", ["title:x", "count:3"], { title: "x", count: 3 }],
     ["a colon and a space", ["title:", "x y", "count:", "3"], { title: "x y", count: 3 }],
+    ["a colon and a space in one word", ["title: x y", "count: 3"], { title: "x y", count: 3 }],
+    ["a colon and a space in a value", ["Note: this", "3"], { title: "Note: this", count: 3 }],
     ["a colon and a file", ["title:", "@a.txt"], { title: "content of a.txt" }],
     ["a colon at the end of a value", ["Note:", "3"], { title: "Note:", count: 3 }],
     ["a colon before a pair", ["Note:", "count=3"], { title: "Note:", count: 3 }],
