@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { onTestFinished } from "vitest";
+import { afterAll, beforeAll, describe, onTestFinished } from "vitest";
 import { type EngineStateOptions, openEngineState } from "../../src/core/state/engines/open.ts";
 import type { SharedSettings } from "../../src/core/types/gateway-settings.ts";
 import type { SharedState } from "../../src/core/types/shared-state.ts";
@@ -50,6 +50,20 @@ interface Connection {
 }
 
 const DRIVER = "pg";
+
+/** A suite that has engines of its own; skipped by name where they cannot be had. */
+export function describeWithEngines(title: string, suite: (engines: () => Engines) => void): void {
+  const missing = missingEngines();
+  const why = missing === undefined ? "" : `, skipped: ${missing}`;
+  describe.skipIf(missing !== undefined)(`${title}${why}`, () => {
+    let engines: Engines;
+    beforeAll(async () => {
+      engines = await startEngines();
+    });
+    afterAll(() => engines.stop());
+    suite(() => engines);
+  });
+}
 
 /** One of the gateways on these engines. It closes with the test. */
 export async function openReplica(

@@ -1,29 +1,20 @@
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { fixture } from "../../support/boards.ts";
-import { type Engines, missingEngines, startEngines } from "../../support/engines.ts";
+import { describeWithEngines } from "../../support/engines.ts";
 import { useScratch } from "../harness.ts";
 
 const scratch = useScratch();
 const env = { PATH: "" };
 
-const missing = missingEngines();
-const why = missing === undefined ? "" : `, skipped: ${missing}`;
-
-describe.skipIf(missing !== undefined)(`plugboard pins, where gateways share them${why}`, () => {
-  let engines: Engines;
-  beforeAll(async () => {
-    engines = await startEngines();
-  });
-  afterAll(() => engines.stop());
-
+describeWithEngines("plugboard pins, where gateways share them", (engines) => {
   const offer = (description: string): string =>
     scratch.file("tools.json", { tools: [{ name: "read", description }] });
   const run = (...args: string[]) => scratch.run(args, { env });
 
   /** What a command that started the server itself has held back. */
   async function holdBack(): Promise<void> {
-    const { postgres } = await engines.newSettings();
+    const { postgres } = await engines().newSettings();
     const file = join(scratch.directory, "tools.json");
     scratch.servers({ docs: { ...fixture("from-file", `--file=${file}`), pins: "block" } });
     const servers = JSON.parse(scratch.read("servers.json"));

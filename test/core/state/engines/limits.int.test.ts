@@ -1,29 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { type Clock, systemClock } from "../../../../src/util/clock.ts";
-import {
-  type Engines,
-  missingEngines,
-  openReplica as open,
-  startEngines,
-} from "../../../support/engines.ts";
-
-const missing = missingEngines();
-const where = missing === undefined ? "" : `, skipped: ${missing}`;
+import { describeWithEngines, openReplica as open } from "../../../support/engines.ts";
 
 const SOON = { timeout: 20_000, interval: 20 };
 const LATER = Date.now() + 100 * 365 * 24 * 60 * 60 * 1000;
 
-describe.skipIf(missing !== undefined)(`limits that replicas count together${where}`, () => {
-  let engines: Engines;
-
-  beforeAll(async () => {
-    engines = await startEngines();
-  });
-  afterAll(() => engines.stop());
-
+describeWithEngines("limits that replicas count together", (engines) => {
   it("both count places together, and those of a process that is gone are free after half a minute", async () => {
-    const settings = await engines.newSettings();
+    const settings = await engines().newSettings();
     const [one, two] = [await open(settings), await open(settings)];
     const [first, second] = [await one.limits.enter("k", 2), await two.limits.enter("k", 2)];
     expect([typeof first, typeof second]).toEqual(["function", "function"]);
@@ -40,8 +25,8 @@ describe.skipIf(missing !== undefined)(`limits that replicas count together${whe
     expect(await one.limits.enter("kept", 1)).toBeUndefined();
     // Without Valkey, each has its part: at least one.
     await vi.waitFor(() => expect(one.replicas?.list()).toHaveLength(2), SOON);
-    engines.valkey.freeze();
-    onTestFinished(() => engines.valkey.thaw());
+    engines().valkey.freeze();
+    onTestFinished(() => engines().valkey.thaw());
     const alone = [await one.limits.enter("alone", 2), await one.limits.enter("alone", 2)];
     expect(alone.map((each) => typeof each)).toEqual(["function", "undefined"]);
   });
@@ -54,10 +39,10 @@ describe.skipIf(missing !== undefined)(`limits that replicas count together${whe
   ])(
     "says so while the user may not run %s, from the start until it is allowed, whatever is called",
     async (refused, why) => {
-      const settings = await engines.newSettings();
+      const settings = await engines().newSettings();
       const user = `without-${refused}`;
       const allow = (rule: string): string =>
-        engines.valkeyCommand(settings, "acl", "setuser", user, rule);
+        engines().valkeyCommand(settings, "acl", "setuser", user, rule);
       for (const rule of ["on", "nopass", "allkeys", "+@all", `-${refused}`]) allow(rule);
       const url = settings.valkey?.url.replace("//", `//${user}@`) ?? "";
       const one = await open({ ...settings, valkey: { url, password: "any" } });
@@ -92,7 +77,7 @@ describe.skipIf(missing !== undefined)(`limits that replicas count together${whe
   );
 
   it("calls that ask at once are counted one by one, and one that counts several times takes as many", async () => {
-    const one = await open(await engines.newSettings());
+    const one = await open(await engines().newSettings());
     const bucket = { key: "crowd", perMinute: 10 };
     const asked = Array.from({ length: 12 }, async () => one.limits.take([bucket], 0));
     const answers = await Promise.all(asked);
@@ -103,7 +88,7 @@ describe.skipIf(missing !== undefined)(`limits that replicas count together${whe
   });
 
   it("far from a limit, a call does not wait for Valkey; all together make no more than the limit", async () => {
-    const settings = await engines.newSettings();
+    const settings = await engines().newSettings();
     const clock: Clock = { ...systemClock, monotonic: () => 0 };
     const both = [await open(settings, { clock }), await open(settings, { clock })];
     const bucket = [{ key: "ahead", perMinute: 1000 }];
@@ -129,11 +114,11 @@ describe.skipIf(missing !== undefined)(`limits that replicas count together${whe
   });
 
   it("what was taken ahead and not used goes back, and is nobody's while Valkey is away", async () => {
-    const settings = await engines.newSettings();
+    const settings = await engines().newSettings();
     let now = 0;
     const one = await open(settings, { clock: { ...systemClock, monotonic: () => now } });
     const left = (key: string): number =>
-      Number(engines.valkeyCommand(settings, "hget", `{plugboard}:limit:${key}`, "left"));
+      Number(engines().valkeyCommand(settings, "hget", `{plugboard}:limit:${key}`, "left"));
     await one.limits.take([{ key: "unused", perMinute: 100_000 }], 0);
     expect(left("unused")).toBe(100_000 - 1 - 128);
     now += 500;
@@ -155,8 +140,8 @@ describe.skipIf(missing !== undefined)(`limits that replicas count together${whe
     ]);
     const large = [{ key: "away", perMinute: 400 }];
     await one.limits.take(large, 0);
-    engines.valkey.freeze();
-    onTestFinished(() => engines.valkey.thaw());
+    engines().valkey.freeze();
+    onTestFinished(() => engines().valkey.thaw());
     await one.limits.take([{ key: "frozen too", perMinute: 1 }], 0);
     const alone: unknown[] = [];
     for (let at = 0; at < 401; at += 1) alone.push(await one.limits.take(large, 0));
@@ -164,27 +149,27 @@ describe.skipIf(missing !== undefined)(`limits that replicas count together${whe
   });
 
   it("a Valkey that hangs or ends is away, calls go on, and it is found again without a call", async () => {
-    const one = await open(await engines.newSettings());
-    engines.valkey.freeze();
-    onTestFinished(() => engines.valkey.thaw());
+    const one = await open(await engines().newSettings());
+    engines().valkey.freeze();
+    onTestFinished(() => engines().valkey.thaw());
     const bucket = [{ key: "frozen", perMinute: 1 }];
     expect(await one.limits.take(bucket, 0)).toBeUndefined();
     expect(await one.limits.take(bucket, 0)).toMatchObject({ isRefused: true });
     expect(one.health?.().away).toMatchObject([
       { engine: "valkey", message: expect.stringMatching(/^Valkey at /) },
     ]);
-    engines.valkey.thaw();
+    engines().valkey.thaw();
     await vi.waitFor(() => expect(one.health?.().away).toEqual([]), SOON);
-    await engines.valkey.kill();
+    await engines().valkey.kill();
     await vi.waitFor(() => expect(one.health?.().away).toHaveLength(1), SOON);
-    await engines.valkey.start();
+    await engines().valkey.start();
     await vi.waitFor(() => expect(one.health?.().away).toEqual([]), SOON);
   });
 
   it.each(["with Valkey", "without Valkey"])(
     "limits are those of all together, %s",
     async (how) => {
-      const settings = await engines.newSettings();
+      const settings = await engines().newSettings();
       if (how === "without Valkey") delete settings.valkey;
       const both = [await open(settings), await open(settings)];
       await vi.waitFor(
@@ -206,11 +191,11 @@ describe.skipIf(missing !== undefined)(`limits that replicas count together${whe
   );
 
   it("a clock of Valkey that goes back refuses nobody", async () => {
-    const settings = await engines.newSettings();
+    const settings = await engines().newSettings();
     const one = await open(settings);
     const bucket = [{ key: "back", perMinute: 10 }];
     expect(await one.limits.take(bucket, 0)).toBeUndefined();
-    engines.valkeyCommand(settings, "hset", "{plugboard}:limit:back", "at", String(LATER));
+    engines().valkeyCommand(settings, "hset", "{plugboard}:limit:back", "at", String(LATER));
     expect(await one.limits.take(bucket, 0)).toBeUndefined();
     expect(one.health?.().away).toEqual([]);
   });

@@ -2,45 +2,30 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { copyFile, mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import type { AuditLine } from "../../../../src/core/types/audit-entry.ts";
 import type { SharedState } from "../../../../src/core/types/shared-state.ts";
 import { openEngineState } from "../../../../src/core/state/engines/open.ts";
 import { type Clock, systemClock } from "../../../../src/util/clock.ts";
 import { temporaryDirectory } from "../../../support/directory.ts";
-import {
-  type Engines,
-  missingEngines,
-  openReplica as open,
-  startEngines,
-} from "../../../support/engines.ts";
+import { describeWithEngines, openReplica as open } from "../../../support/engines.ts";
 import { testSharedState } from "../shared-state-contract.ts";
-
-const missing = missingEngines();
-const where = missing === undefined ? "" : `, skipped: ${missing}`;
 
 const SOON = { timeout: 20_000, interval: 20 };
 const LATER = Date.now() + 100 * 365 * 24 * 60 * 60 * 1000;
 const ALWAYS = { agent: "default", tool: "docs/read", hash: "h", at: 1 };
 const GRANT = { tokens: { access_token: "a-secret-token" } };
 
-describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}`, () => {
-  let engines: Engines;
-
-  beforeAll(async () => {
-    engines = await startEngines();
-  });
-  afterAll(() => engines.stop());
-
+describeWithEngines("on one PostgreSQL and one Valkey", (engines) => {
   testSharedState(async ([one, two]) => {
-    const settings = await engines.newSettings();
+    const settings = await engines().newSettings();
     const each = (clock: Clock): Promise<SharedState> =>
       openEngineState({ settings, stateDir: temporaryDirectory(), isReplica: true, clock });
     return Promise.all([each(one), each(two)]);
   });
 
   it("while PostgreSQL is away, what is known holds, nothing recorded is lost, and it heals by itself", async () => {
-    const settings = await engines.newSettings();
+    const settings = await engines().newSettings();
     let moved = 0;
     const clock: Clock = { ...systemClock, monotonic: () => systemClock.monotonic() + moved };
     const [one, two] = [await open(settings, { clock }), await open(settings)];
@@ -53,9 +38,9 @@ describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}
     onTestFinished(() => sink.close());
     await sink.append(lineOf(1));
 
-    await engines.postgres.kill();
+    await engines().postgres.kill();
     onTestFinished(async () => {
-      if (one.health?.().away.length) await engines.postgres.start();
+      if (one.health?.().away.length) await engines().postgres.start();
     });
     await vi.waitFor(() => expect(one.health?.().away).toHaveLength(1), SOON);
     expect(one.health?.().away[0]?.message).toMatch(
@@ -78,7 +63,7 @@ describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}
     moved = settings.maxStale + 60_000;
     expect(one.tokens.find(text)).toBeUndefined();
 
-    await engines.postgres.start();
+    await engines().postgres.start();
     await vi.waitFor(() => expect(one.health?.().away).toEqual([]), SOON);
     await vi.waitFor(() => expect(one.tokens.find(text)).toBeDefined(), SOON);
     await vi.waitFor(() => expect(two.sessions.isRevoked("n")).toBe(true), SOON);
@@ -88,7 +73,7 @@ describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}
   });
 
   it("an approval counts on every machine, wherever it has the file of the configuration", async () => {
-    const settings = await engines.newSettings();
+    const settings = await engines().newSettings();
     const [one, two] = [await open(settings), await open(settings)];
     await one.approvals.add({ ...ALWAYS, config: "/home/anna/plugboard.json" });
     const there = { ...ALWAYS, config: "/home/ben/plugboard.json" };
@@ -99,7 +84,7 @@ describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}
   });
 
   it("what somebody else has written into the tables is shown as what it is", async () => {
-    const settings = await engines.newSettings();
+    const settings = await engines().newSettings();
     const state = await open(settings);
     const evil = "a\u{1b}[2J\nb";
     const request = { tool: "docs/read", hash: "h", reason: "", args: {}, hints: {} };
@@ -109,7 +94,7 @@ describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}
       const asked = { id, caller, agent: "main", request, argsHash: "a", ...times };
       return `insert into plugboard_waiting values ('${id}', 'other', '', $x$${JSON.stringify(asked)}$x$, null, ${LATER});`;
     };
-    engines.sql(
+    engines().sql(
       settings,
       `insert into plugboard_replicas values ('other', $x$${evil}$x$, 'file:///etc', $x$${evil}$x$, now());
         ${ask("abcd2345")} ${ask(evil)}`,
@@ -122,15 +107,15 @@ describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}
   });
 
   it("what was used on a day is stored once PostgreSQL is there again", async () => {
-    const settings = await engines.newSettings();
+    const settings = await engines().newSettings();
     const [one, two] = [await open(settings), await open(settings)];
     expect(await one.usage.use("k", 10)).toBe(true);
     await vi.waitFor(async () => expect((await two.usage.today(["k"])).get("k")).toBe(1), SOON);
-    await engines.postgres.kill();
+    await engines().postgres.kill();
     for (let at = 0; at < 3; at += 1) expect(await one.usage.use("k", 10)).toBe(true);
     // Not known yet, and nobody is kept from calling.
     expect(await one.usage.use("new", 10)).toBe(true);
-    await engines.postgres.start();
+    await engines().postgres.start();
     await vi.waitFor(async () => {
       const used = await two.usage.today(["k", "new"]);
       expect([used.get("k"), used.get("new")]).toEqual([4, 1]);
@@ -138,7 +123,7 @@ describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}
   });
 
   it("what a killed process has left in its spool is sent once, however often it is found", async () => {
-    const settings = await engines.newSettings();
+    const settings = await engines().newSettings();
     const stateDir = temporaryDirectory();
     const spool = join(stateDir, "audit-spool");
     const file = join(spool, "00000000-00000000-00000000-1-1.left.jsonl");
@@ -162,7 +147,7 @@ describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}
   });
 
   it("sessions are so many at most, and the notes of no client keep those of others from being stored", async () => {
-    const settings = await engines.newSettings();
+    const settings = await engines().newSettings();
     let moved = 0;
     const clock: Clock = { ...systemClock, monotonic: () => systemClock.monotonic() + moved };
     const [one, two] = [await open(settings, { clock }), await open(settings)];
@@ -176,7 +161,7 @@ describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}
       expect(two.sessions.get("other")).toEqual({ logLevel: "debug" });
     }, SOON);
     // As a client leaves them that begins one session after another, and subscribes to much in each.
-    engines.sql(
+    engines().sql(
       settings,
       `insert into plugboard_sessions select 'ended' || n, ${LATER}, true, null, n - 1000000
           from generate_series(1, 200001) n;
@@ -186,7 +171,7 @@ describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}
     moved = 11 * 60_000;
     await one.sessions.set("other", LATER, { logLevel: "info" });
     const stored = (which: string): string =>
-      engines.sql(settings, `select count(*) from plugboard_sessions where ${which}`);
+      engines().sql(settings, `select count(*) from plugboard_sessions where ${which}`);
     // None that has ended is forgotten for one that has not.
     await vi.waitFor(() => expect(stored("is_revoked")).toBe("200000"), SOON);
     expect([stored("nonce like 'large%'"), stored("nonce in ('odd', 'other')")]).toEqual([
@@ -196,16 +181,17 @@ describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}
   });
 
   it("sessions of one caller are so many at most in PostgreSQL too, and nobody else's are removed for them", async () => {
-    const settings = await engines.newSettings();
+    const settings = await engines().newSettings();
     let moved = 0;
     const clock: Clock = { ...systemClock, monotonic: () => systemClock.monotonic() + moved };
     const one = await open(settings, { clock });
     await one.sessions.revoke("bob's", LATER, "bob");
     await vi.waitFor(
-      () => expect(engines.sql(settings, "select owner from plugboard_sessions")).toMatch(/^\w+$/),
+      () =>
+        expect(engines().sql(settings, "select owner from plugboard_sessions")).toMatch(/^\w+$/),
       SOON,
     );
-    engines.sql(
+    engines().sql(
       settings,
       `insert into plugboard_sessions select 'ended' || n, ${LATER}, true, null, n - 1000000, 'ann'
           from generate_series(1, 10001) n;
@@ -215,16 +201,16 @@ describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}
     moved = 11 * 60_000;
     await one.sessions.set("other", LATER, { logLevel: "info" }, "bob");
     const stored = (which: string): string =>
-      engines.sql(settings, `select count(*) from plugboard_sessions where ${which}`);
+      engines().sql(settings, `select count(*) from plugboard_sessions where ${which}`);
     await vi.waitFor(() => expect(stored("nonce like 'ended%'")).toBe("10000"), SOON);
     expect([stored("nonce like 'large%'"), stored("owner <> 'ann'")]).toEqual(["8", "2"]);
   });
 
   it("the version before this one goes on with its sessions in the tables of this one", async () => {
-    const settings = await engines.newSettings();
+    const settings = await engines().newSettings();
     const one = await open(settings);
     // As that version writes them.
-    engines.sql(
+    engines().sql(
       settings,
       `with bumped as (update plugboard_revisions set revision = revision + 1
           where topic = 'sessions' returning revision)
@@ -232,7 +218,7 @@ describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}
     );
     await vi.waitFor(() => expect(one.sessions.isRevoked("old")).toBe(true), SOON);
     // As it has left the tables, which are brought up to date.
-    engines.sql(
+    engines().sql(
       settings,
       `alter table plugboard_sessions drop column owner; delete from plugboard_steps;
         insert into plugboard_steps values (1)`,
@@ -244,7 +230,7 @@ describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}
   });
 
   it("what lies in the spool and is no file of lines holds up nothing", async () => {
-    const settings = await engines.newSettings();
+    const settings = await engines().newSettings();
     const stateDir = temporaryDirectory();
     const spool = join(stateDir, "audit-spool");
     const at = (name: string): string =>
@@ -263,7 +249,7 @@ describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}
   });
 
   it("says so while calls cannot be recorded on this machine", async () => {
-    const settings = await engines.newSettings();
+    const settings = await engines().newSettings();
     const stateDir = temporaryDirectory();
     const state = await open(settings, { stateDir });
     const spool = join(stateDir, "audit-spool");
@@ -284,9 +270,9 @@ describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}
   });
 
   it("says so while PostgreSQL refuses the audit", async () => {
-    const settings = await engines.newSettings();
+    const settings = await engines().newSettings();
     const state = await open(settings);
-    engines.sql(settings, "alter table plugboard_audit add constraint none check (false)");
+    engines().sql(settings, "alter table plugboard_audit add constraint none check (false)");
     const sink = state.audit.open(() => {});
     onTestFinished(() => sink.close());
     await sink.append(lineOf(1));
@@ -297,14 +283,17 @@ describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}
       },
     ];
     await vi.waitFor(() => expect(state.health?.().away).toEqual(waits), SOON);
-    engines.sql(settings, "alter table plugboard_audit drop constraint none");
+    engines().sql(settings, "alter table plugboard_audit drop constraint none");
     await vi.waitFor(async () => expect(await bytesIn(state)).toEqual([1]), SOON);
     await vi.waitFor(() => expect(state.health?.().away).toEqual([]), SOON);
   });
 
   it("refuses a database that cannot hold every character", async () => {
-    const settings = await engines.newSettings();
-    engines.sql(settings, "create database latin encoding 'LATIN1' locale 'C' template template0");
+    const settings = await engines().newSettings();
+    engines().sql(
+      settings,
+      "create database latin encoding 'LATIN1' locale 'C' template template0",
+    );
     const url = settings.postgres.url.replace(/[^/]+$/, "latin");
     await expect(open({ ...settings, postgres: { url } })).rejects.toMatchObject({
       code: "CONFIG_INVALID",
@@ -313,13 +302,13 @@ describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}
   });
 
   it("secrets are encrypted under the first key, and opened with any", async () => {
-    const settings = await engines.newSettings();
+    const settings = await engines().newSettings();
     const old = await open(settings);
     await old.grants.write("grant", "k", GRANT);
     const token = await old.tokens.ensureDefault();
     const stored =
       "select sealed from plugboard_grants union all select sealed from plugboard_tokens";
-    expect(engines.sql(settings, stored)).not.toMatch(/a-secret-token|plug_/);
+    expect(engines().sql(settings, stored)).not.toMatch(/a-secret-token|plug_/);
     const next = ["another key for tests, long enough", ...settings.keys];
     const rotated = await open({ ...settings, keys: next });
     expect(await rotated.grants.read("grant", "k")).toEqual(GRANT);
@@ -331,12 +320,12 @@ describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}
       "cannot be opened with gateway.shared.keys",
     );
     // A value that was moved to another place is not opened there.
-    engines.sql(settings, "update plugboard_grants set key = 'other'");
+    engines().sql(settings, "update plugboard_grants set key = 'other'");
     await expect(old.grants.read("grant", "other")).rejects.toThrow("cannot be opened");
   });
 
   it("with keys, nothing counts that is not encrypted: whoever writes to the database may have put it there", async () => {
-    const settings = await engines.newSettings();
+    const settings = await engines().newSettings();
     const sealKeyOf = async (state: SharedState): Promise<unknown> => {
       const ring = await state.openSealKeys({ keepFor: 1e9, onProblem: () => {} });
       onTestFinished(() => ring.close());
@@ -363,27 +352,27 @@ describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}
   });
 
   it("starts as a user who may only use the tables, once they are there", async () => {
-    const settings = await engines.newSettings();
-    engines.sql(settings, "drop role if exists reader; create role reader login");
+    const settings = await engines().newSettings();
+    engines().sql(settings, "drop role if exists reader; create role reader login");
     const url = settings.postgres.url.replace("plugboard@", "reader@");
     const limited = { ...settings, postgres: { url } };
     await expect(open(limited)).rejects.toThrow("this user may not make them");
     await open(settings);
-    engines.sql(
+    engines().sql(
       settings,
       "grant select, insert, update, delete on all tables in schema public to reader",
     );
     const state = await open(limited);
     await state.tokens.ensureDefault();
     await state.openSealKeys({ keepFor: 1, onProblem: () => {} }).then((ring) => ring.close());
-    engines.sql(settings, "insert into plugboard_steps values (1000)");
+    engines().sql(settings, "insert into plugboard_steps values (1000)");
     await expect(open(settings)).rejects.toThrow("a later version of Plugboard");
   });
 
   it("says so where a right is missing, also of one that was taken away", async () => {
-    const settings = await engines.newSettings();
+    const settings = await engines().newSettings();
     await open(settings);
-    engines.sql(
+    engines().sql(
       settings,
       `drop role if exists partly; create role partly login;
         grant select on all tables in schema public to partly`,
@@ -399,23 +388,26 @@ describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}
     const command = await open(partly, { isReplica: false });
     await expect(command.tokens.add({ name: "ci" })).rejects.toMatchObject(refused);
 
-    engines.sql(settings, "grant insert, update, delete on all tables in schema public to partly");
+    engines().sql(
+      settings,
+      "grant insert, update, delete on all tables in schema public to partly",
+    );
     const state = await open(partly);
     expect(state.health?.().away).toEqual([]);
     expect(await state.missingRights?.()).toEqual([]);
     // Needed when somebody calls, and when somebody signs out.
-    engines.sql(settings, "revoke insert on plugboard_audit from partly");
-    engines.sql(settings, "revoke delete on plugboard_grants from partly");
+    engines().sql(settings, "revoke insert on plugboard_audit from partly");
+    engines().sql(settings, "revoke delete on plugboard_grants from partly");
     expect(await state.missingRights?.()).toEqual([
       "insert on plugboard_audit",
       "delete on plugboard_grants",
     ]);
-    engines.sql(settings, "grant insert, delete on all tables in schema public to partly");
-    engines.sql(settings, "revoke update on plugboard_replicas from partly");
+    engines().sql(settings, "grant insert, delete on all tables in schema public to partly");
+    engines().sql(settings, "revoke update on plugboard_replicas from partly");
     const away = () => state.health?.().away.map(({ message }) => message);
     const said = /^what other gateways change is not heard here: .*plugboard_replicas$/;
     await vi.waitFor(() => expect(away()).toEqual([expect.stringMatching(said)]), SOON);
-    engines.sql(settings, "grant update on plugboard_replicas to partly");
+    engines().sql(settings, "grant update on plugboard_replicas to partly");
     await vi.waitFor(() => expect(away()).toEqual([]), SOON);
   });
 
@@ -435,11 +427,11 @@ describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}
   ])(
     "says so while %s is refused, until the right is there, also if nobody tries again",
     async (_, right, need) => {
-      const settings = await engines.newSettings();
+      const settings = await engines().newSettings();
       // One user has rights in one database.
       const user = new URL(settings.postgres.url).pathname.replace("/", "of_");
       await open(settings);
-      engines.sql(
+      engines().sql(
         settings,
         `create role ${user} login;
         grant select, insert, update, delete on all tables in schema public to ${user};
@@ -459,13 +451,13 @@ describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}
       await state.replicas?.look();
       expect(await state.grants.read("grant", "k")).toBeUndefined();
       expect(away()).toEqual([{ engine: "postgres", message }]);
-      engines.sql(settings, `grant ${right} to ${user}`);
+      engines().sql(settings, `grant ${right} to ${user}`);
       await vi.waitFor(() => expect(away()).toEqual([]), SOON);
     },
   );
 
   it("says what is wrong where a number of changes has no next one, and goes on with what the documentation does", async () => {
-    const settings = await engines.newSettings();
+    const settings = await engines().newSettings();
     const state = await open(settings);
     await state.sessions.revoke("before", LATER);
     const sink = state.audit.open(() => {});
@@ -473,7 +465,7 @@ describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}
     await sink.append(lineOf(1));
     await vi.waitFor(async () => expect(await bytesIn(state)).toEqual([1]), SOON);
     const last = "9223372036854775807";
-    engines.sql(
+    engines().sql(
       settings,
       `update plugboard_revisions set revision = ${last};
         update plugboard_sessions set revision = ${last}; update plugboard_audit set batch = ${last}`,
@@ -487,7 +479,7 @@ describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}
     await state.replicas?.look();
     const page = readFileSync(new URL("../../../../docs/fleet.md", import.meta.url), "utf8");
     const [, anew = ""] = /```sql\n(begin;\n[^`]*)```/.exec(page) ?? [];
-    engines.sql(settings, anew);
+    engines().sql(settings, anew);
     await state.replicas?.look();
     const { text } = await state.tokens.add({ name: "ci" });
     await vi.waitFor(() => expect(state.tokens.find(text)).toMatchObject({ name: "ci" }), SOON);
@@ -506,7 +498,7 @@ describe.skipIf(missing !== undefined)(`on one PostgreSQL and one Valkey${where}
   });
 
   it("says what to install, and what cannot be reached", async () => {
-    const settings = await engines.newSettings();
+    const settings = await engines().newSettings();
     const importOptional = (): Promise<never> =>
       Promise.reject(Object.assign(new Error("no"), { code: "ERR_MODULE_NOT_FOUND" }));
     await expect(open(settings, { importOptional })).rejects.toMatchObject({

@@ -1,31 +1,16 @@
 import { hostname } from "node:os";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import type { PendingApproval } from "../../../../src/core/types/shared-state.ts";
 import { systemClock } from "../../../../src/util/clock.ts";
-import {
-  type Engines,
-  missingEngines,
-  openReplica as open,
-  startEngines,
-} from "../../../support/engines.ts";
-
-const missing = missingEngines();
-const where = missing === undefined ? "" : `, skipped: ${missing}`;
+import { describeWithEngines, openReplica as open } from "../../../support/engines.ts";
 
 const SOON = { timeout: 20_000, interval: 20 };
 const LATER = Date.now() + 100 * 365 * 24 * 60 * 60 * 1000;
 const GRANT = { tokens: { access_token: "a-secret-token" } };
 
-describe.skipIf(missing !== undefined)(`changes that replicas tell each other${where}`, () => {
-  let engines: Engines;
-
-  beforeAll(async () => {
-    engines = await startEngines();
-  });
-  afterAll(() => engines.stop());
-
+describeWithEngines("changes that replicas tell each other", (engines) => {
   it("replicas know of each other: how they are reached, what they run with, and when one leaves", async () => {
-    const settings = await engines.newSettings();
+    const settings = await engines().newSettings();
     const own = { ...settings, replica: { url: "http://10.0.0.1:7777" } };
     const [one, two] = [await open(own), await open(settings)];
     const command = await open(settings, { isReplica: false });
@@ -47,7 +32,7 @@ describe.skipIf(missing !== undefined)(`changes that replicas tell each other${w
       expect(other?.configuration).not.toBe(self?.configuration);
     }, SOON);
     // A hash that says nothing of the text: another fleet's is another one.
-    const elsewhere = await open(await engines.newSettings());
+    const elsewhere = await open(await engines().newSettings());
     elsewhere.replicas!.announce("some text");
     expect(elsewhere.replicas!.own?.configuration).not.toBe(one.replicas!.own?.configuration);
     expect(command.replicas!.own).toBeUndefined();
@@ -57,11 +42,11 @@ describe.skipIf(missing !== undefined)(`changes that replicas tell each other${w
   });
 
   it("a change whose notification was lost is noticed", async () => {
-    const settings = await engines.newSettings();
+    const settings = await engines().newSettings();
     const one = await open(settings);
     const { text } = await one.tokens.add({ name: "ci" });
     await vi.waitFor(() => expect(one.tokens.find(text)).toBeDefined(), SOON);
-    engines.sql(
+    engines().sql(
       settings,
       "delete from plugboard_tokens; update plugboard_revisions set revision = revision + 1 where topic = 'tokens'",
     );
@@ -69,7 +54,7 @@ describe.skipIf(missing !== undefined)(`changes that replicas tell each other${w
   });
 
   it("what somebody read of a change while PostgreSQL was away is read again once it is back", async () => {
-    const settings = await engines.newSettings();
+    const settings = await engines().newSettings();
     const one = await open(settings);
     await one.grants.write("grant", "k", GRANT);
     const read: unknown[] = [];
@@ -78,10 +63,10 @@ describe.skipIf(missing !== undefined)(`changes that replicas tell each other${w
         void one.grants.read("grant", "k").then((grant) => read.push(grant));
       }),
     );
-    const transaction = await engines.connect(settings);
+    const transaction = await engines().connect(settings);
     // Who reads now gets no answer, and goes on with what is known.
     await transaction.query("begin; lock table plugboard_grants; delete from plugboard_grants");
-    engines.sql(
+    engines().sql(
       settings,
       "update plugboard_revisions set revision = revision + 1 where topic = 'grants'",
     );
@@ -91,7 +76,7 @@ describe.skipIf(missing !== undefined)(`changes that replicas tell each other${w
   });
 
   it("a sign-out is told of as soon as it is stored, also if who signs out can say nothing more", async () => {
-    const settings = await engines.newSettings();
+    const settings = await engines().newSettings();
     const [one, two] = [await open(settings), await open(settings)];
     await one.grants.write("grant", "k", GRANT);
     let heard = 0;
@@ -101,14 +86,14 @@ describe.skipIf(missing !== undefined)(`changes that replicas tell each other${w
   });
 
   it("a failover that loses changes is noticed also if they had not been read yet", async () => {
-    const settings = await engines.newSettings();
+    const settings = await engines().newSettings();
     const one = await open(settings);
     const { text } = await one.tokens.add({ name: "ci" });
     await vi.waitFor(() => expect(one.tokens.find(text)).toBeDefined(), SOON);
     await one.sessions.revoke("before", LATER);
-    const transaction = await engines.connect(settings);
+    const transaction = await engines().connect(settings);
     await transaction.query("begin; lock table plugboard_sessions");
-    engines.sql(settings, "update plugboard_revisions set revision = 1000");
+    engines().sql(settings, "update plugboard_revisions set revision = 1000");
     await vi.waitFor(() => expect(one.health?.().away).not.toEqual([]), SOON);
     await transaction.query(
       `delete from plugboard_sessions;
@@ -121,15 +106,15 @@ describe.skipIf(missing !== undefined)(`changes that replicas tell each other${w
   });
 
   it("whoever may connect to the database can tell of changes, and of nothing else", async () => {
-    const settings = await engines.newSettings();
+    const settings = await engines().newSettings();
     const one = await open(settings);
     const { text } = await one.tokens.add({ name: "ci" });
     await vi.waitFor(() => expect(one.tokens.find(text)).toBeDefined(), SOON);
-    engines.sql(settings, "drop role if exists stranger; create role stranger login");
+    engines().sql(settings, "drop role if exists stranger; create role stranger login");
     const stranger = { url: settings.postgres.url.replace("plugboard@", "stranger@") };
     const known = vi.spyOn(Map.prototype, "set");
     onTestFinished(() => known.mockRestore());
-    engines.sql(
+    engines().sql(
       { ...settings, postgres: stranger },
       `select pg_notify('plugboard', 'junk' || n || ' ' || n) from generate_series(1, 100) n;
         select pg_notify('plugboard', payload) from unnest(array['', ' ', 'tokens', 'tokens x', 'tokens -1',
@@ -145,7 +130,7 @@ describe.skipIf(missing !== undefined)(`changes that replicas tell each other${w
   });
 
   it("a machine whose clock is ahead is known, and takes no question away", async () => {
-    const settings = await engines.newSettings();
+    const settings = await engines().newSettings();
     const one = await open(settings);
     const ahead = { ...systemClock, now: () => Date.now() + 3_600_000 };
     const two = await open(settings, { clock: ahead });
@@ -168,25 +153,25 @@ describe.skipIf(missing !== undefined)(`changes that replicas tell each other${w
     expect(two.replicas?.clockAhead).toBeGreaterThan(3_500_000);
     await one.pending.put(question);
     await two.pending.list();
-    expect(engines.sql(settings, "select id from plugboard_waiting")).toBe("q1");
+    expect(engines().sql(settings, "select id from plugboard_waiting")).toBe("q1");
   });
 
   it("changes are noticed after a failover that has lost the last ones", async () => {
-    const settings = await engines.newSettings();
+    const settings = await engines().newSettings();
     const one = await open(settings);
     const { text } = await one.tokens.add({ name: "ci" });
     const other = await one.tokens.add({ name: "other" });
     await one.sessions.revoke("before", LATER);
     await vi.waitFor(() => expect(one.tokens.find(other.text)).toBeDefined(), SOON);
     await vi.waitFor(
-      () => expect(engines.sql(settings, "select nonce from plugboard_sessions")).toBe("before"),
+      () => expect(engines().sql(settings, "select nonce from plugboard_sessions")).toBe("before"),
       SOON,
     );
     const ahead = "update plugboard_revisions set revision = revision + 100";
-    engines.sql(settings, `delete from plugboard_tokens where name = 'other'; ${ahead}`);
+    engines().sql(settings, `delete from plugboard_tokens where name = 'other'; ${ahead}`);
     await vi.waitFor(() => expect(one.tokens.find(other.text)).toBeUndefined(), SOON);
     // As it was some time ago, and one change since.
-    engines.sql(
+    engines().sql(
       settings,
       `delete from plugboard_sessions; delete from plugboard_tokens;
         insert into plugboard_sessions values ('after', ${LATER}, true, null, 3);
