@@ -6,7 +6,7 @@ import { type FieldLine, listFields } from "../../core/tools/arguments/fields.ts
 import { SchemaView } from "../../core/tools/arguments/schema-view.ts";
 import { hintsIn } from "../../core/types/approval.ts";
 import { canonicalName, type Tool } from "../../core/types/tool.ts";
-import { capitalised, oneLine, plainText, shellQuoted, shellWord } from "../../util/text.ts";
+import { oneLine, plainText, shellQuoted, shellWord } from "../../util/text.ts";
 import type { GlobalOptions } from "../context.ts";
 import { offeredCommand } from "../offered-command.ts";
 import type { OutputView } from "../terminal/terminal.ts";
@@ -54,11 +54,7 @@ function toolPage(tool: Tool, view: OutputView): string[] {
     ...paragraphs
       .flatMap((line) => wrap(line.trimEnd(), width - 2))
       .map((line) => (line === "" ? "" : `  ${line}`)),
-    ...(does === undefined
-      ? []
-      : wrap(`${capitalised(does)}, by its own account.`, width - 2).map(
-          (line) => `  ${paint("dim", line)}`,
-        )),
+    ...(does === undefined ? [] : wrap(does, width - 2).map((line) => `  ${paint("dim", line)}`)),
     ...fieldLines(tool, view),
   ];
 }

@@ -427,7 +427,7 @@ export class BoardGuard {
     return {
       mayWrite: source.kind === "native" ? mayWrite(subject) : this.#mayWrite(subject, source),
       mayDestroy: !isBelieved
-        ? "its server is not trusted"
+        ? "the labels of its server are not believed"
         : isHarmless
           ? undefined
           : "it does not say that it destroys nothing",

@@ -205,7 +205,7 @@ function stricter(mode: ApprovalMode, least: ApprovalMode): ApprovalMode {
   return APPROVAL_STRICTNESS(least) > APPROVAL_STRICTNESS(mode) ? least : mode;
 }
 
-/** Why the user must be asked, or undefined. The hints of a server that is not trusted do not count. */
+/** Why the user must be asked, or undefined. Labels count only where the server is `trusted`. */
 function reasonToAsk(subject: Subject, mode: ApprovalMode, isTrusted: boolean): string | undefined {
   switch (mode) {
     case "never":
@@ -216,12 +216,12 @@ function reasonToAsk(subject: Subject, mode: ApprovalMode, isTrusted: boolean): 
         : "every call of this tool needs approval";
     case "destructive": {
       if (!isTrusted && subject.content)
-        return `the server is not trusted, so reading its ${subject.content.kind}s may change something`;
+        return `the labels of its server are not believed, so reading its ${subject.content.kind}s may change something`;
       if (!saysHarmless(hintsIn(subject.annotations)))
         return "the tool may change or delete something";
       return isTrusted
         ? undefined
-        : "the server is not trusted, so its hints that the tool changes nothing do not count";
+        : "the tool says that it changes nothing, but the labels of its server are not believed";
     }
   }
 }

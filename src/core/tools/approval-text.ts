@@ -50,36 +50,41 @@ export function approvalText(
   };
 }
 
-/** `only reads; reaches other systems`. Undefined where the tool says nothing. */
-export function whatItDoes({
-  readOnly,
-  destructive,
-  idempotent,
-  openWorld,
-}: ToolHints): string | undefined {
-  const changes = readOnly
-    ? "only reads"
-    : destructive === true
-      ? "may delete or overwrite something"
-      : destructive === false
-        ? "adds or changes something, but deletes and overwrites nothing"
-        : readOnly === false
-          ? "may change or delete something"
-          : undefined;
-  const claims = [
-    changes,
-    idempotent === true && !readOnly ? "changes nothing more when it is called again" : undefined,
+/**
+ * What a tool says that it does, as sentences. Whatever makes it look harmless is a claim, unless its labels are trusted.
+ * Undefined where the tool says nothing.
+ */
+export function whatItDoes(
+  { readOnly, destructive, idempotent, openWorld }: ToolHints,
+  trusted = false,
+): string | undefined {
+  const warnings = [
+    destructive === true && !readOnly ? "may delete or overwrite something" : undefined,
+    destructive === undefined && readOnly === false ? "may change or delete something" : undefined,
     openWorld === true ? "reaches other systems" : undefined,
-    openWorld === false ? "reaches no other system" : undefined,
   ].filter((each) => each !== undefined);
-  return claims.length === 0 ? undefined : claims.join("; ");
+  const harmless = [
+    readOnly ? ["only reads", "only read"] : undefined,
+    destructive === false && !readOnly
+      ? ["adds only, and never deletes", "add only, never delete"]
+      : undefined,
+    idempotent === true && !readOnly
+      ? ["changes nothing more when it is called again", "change nothing more when called again"]
+      : undefined,
+    openWorld === false ? ["reaches no other system", "reach no other system"] : undefined,
+  ].filter((each) => each !== undefined);
+  if (warnings.length + harmless.length === 0) return undefined;
+  if (trusted) return `It ${[...warnings, ...harmless.map(([does]) => does)].join("; ")}.`;
+  const claims = harmless.map(([, claimed]) => claimed).join("; ");
+  return [
+    ...(warnings.length === 0 ? [] : [`It says that it ${warnings.join(" and ")}.`]),
+    ...(claims === "" ? [] : [`Claims to ${claims} (unverified).`]),
+  ].join(" ");
 }
 
-/** What the tool says that it does, as a sentence, and whether that can be believed. */
+/** The same for a question, which says so too where the tool says nothing. */
 export function claim({ hints, trusted }: Pick<ApprovalRequest, "hints" | "trusted">): string {
-  const does = whatItDoes(hints);
-  if (does === undefined) return "It does not say whether it changes anything.";
-  return trusted ? `It ${does}.` : `It says that it ${does}. Nobody has verified that.`;
+  return whatItDoes(hints, trusted) ?? "It does not say whether it changes anything.";
 }
 
 class ArgumentWriter {

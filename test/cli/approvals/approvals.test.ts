@@ -151,7 +151,7 @@ describe("calls that wait for approval", () => {
       "  called by ci for the agent default; it waits for another 4 min",
       "  its server describes it as:",
       "  │ Writes a file.",
-      "  It says that it may delete or overwrite something. Nobody has verified that.",
+      "  It says that it may delete or overwrite something.",
       "  arguments:",
       '    path: "a.txt"',
       '    text: "xxx"',

@@ -44,7 +44,7 @@ describe("a call that must be approved", () => {
         "echo/add needs your approval: every call of this tool needs approval",
         "  its server describes it as:",
         "  │ Adds two numbers.",
-        "  It says that it only reads. Nobody has verified that.",
+        "  Claims to only read (unverified).",
         "  arguments:",
         "    a: 1",
         "    b: 2",

@@ -26,7 +26,7 @@ describe("a tool in full", () => {
       "docs/search  Search",
       "  Searches the docs. It is quick.",
       "  Really.",
-      "  Only reads, by its own account.",
+      "  Claims to only read (unverified).",
       "",
       "  Arguments:",
       "    query  string, required",

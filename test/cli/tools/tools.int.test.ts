@@ -11,7 +11,7 @@ const scratch = useScratch();
 const ADD = [
   "echo/add",
   "  Adds two numbers.",
-  "  Only reads, by its own account.",
+  "  Claims to only read (unverified).",
   "",
   "  Arguments:",
   "    a  number, required",

@@ -418,7 +418,7 @@ describe("a resource or prompt is asked about", () => {
       "with destructive, unless its server is trusted",
       { server: careful },
       RULES,
-      "the server is not trusted, so reading its resources may change something",
+      "the labels of its server are not believed, so reading its resources may change something",
     ],
     ["not with destructive if it is", { server: { ...careful, trusted: true } }, RULES, undefined],
   ])("%s", async (_, setting, of, reason) => {

@@ -123,7 +123,7 @@ describe("a rule by what a tool does", () => {
     );
     const deny = await openWith(agentWith({ tools: { deny: ["@destructive"] } }));
     expect(textOf(await deny.call("docs/read"))).toBe(
-      `docs/read is refused by the rule "@destructive" in tools.deny, because its server is not trusted`,
+      `docs/read is refused by the rule "@destructive" in tools.deny, because the labels of its server are not believed`,
     );
   });
 

@@ -33,7 +33,7 @@ describe("the text before an approval", () => {
     );
     expect(described).toEqual(["Writes a file.", "Overwrites it."]);
     expect(about).toEqual([
-      "It says that it may delete or overwrite something; reaches no other system. Nobody has verified that.",
+      "It says that it may delete or overwrite something. Claims to reach no other system (unverified).",
     ]);
   });
 
@@ -44,14 +44,14 @@ describe("the text before an approval", () => {
 
   it.each([
     [{}, undefined],
-    [{ readOnly: true, idempotent: true }, "only reads"],
-    [{ readOnly: false }, "may change or delete something"],
-    [{ destructive: true }, "may delete or overwrite something"],
+    [{ readOnly: true, idempotent: true }, "Claims to only read (unverified)."],
+    [{ readOnly: false }, "It says that it may change or delete something."],
+    [{ destructive: true }, "It says that it may delete or overwrite something."],
     [
       { destructive: false, idempotent: true },
-      "adds or changes something, but deletes and overwrites nothing; changes nothing more when it is called again",
+      "Claims to add only, never delete; change nothing more when called again (unverified).",
     ],
-    [{ openWorld: true }, "reaches other systems"],
+    [{ openWorld: true }, "It says that it reaches other systems."],
   ])("says what a tool with %j does", (hints, does) => {
     expect(whatItDoes(hints)).toBe(does);
   });
@@ -59,6 +59,8 @@ describe("the text before an approval", () => {
   it("believes a server that is trusted, and says so if it says nothing", () => {
     const hints = { readOnly: true };
     expect(approvalText(request({ hints, trusted: true })).about).toEqual(["It only reads."]);
+    const adds = { destructive: false, openWorld: true };
+    expect(whatItDoes(adds, true)).toBe("It reaches other systems; adds only, and never deletes.");
     expect(approvalText(request()).about).toEqual(["It does not say whether it changes anything."]);
   });
 

@@ -6,7 +6,7 @@ import { whatItDoes } from "../../../core/tools/approval-text.ts";
 import { type FieldLine, listFields } from "../../../core/tools/arguments/fields.ts";
 import { hintsIn } from "../../../core/types/approval.ts";
 import { canonicalName, type Tool } from "../../../core/types/tool.ts";
-import { capitalised, oneLine, plainText, shellQuoted, shellWord } from "../../../util/text.ts";
+import { oneLine, plainText, shellQuoted, shellWord } from "../../../util/text.ts";
 
 const LONGEST_DESCRIPTION = 2000;
 const LONGEST_FIELD = 500;
@@ -45,7 +45,7 @@ export async function toolHelp(tool: Tool): Promise<string> {
   const words = example?.words.map(shellQuoted) ?? [];
   return [
     `**${name}**: ${oneLine(own, LONGEST_DESCRIPTION)}`,
-    ...(does === undefined ? [] : ["", `${capitalised(does)}, by its own account.`]),
+    ...(does === undefined ? [] : ["", does]),
     "",
     ...(fields.length === 0 ? ["It takes no arguments."] : fields),
     ...(example === undefined

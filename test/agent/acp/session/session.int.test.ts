@@ -55,7 +55,7 @@ describe("without a model", () => {
     ["/help /read", "- `/read [server] <uri>`: Read a resource"],
     ["/help echo/add", "    /call echo/add a=1 b=1"],
     ["/tools echo/add", "- `a` number, required"],
-    ["/call echo/add --help", "Only reads, by its own account."],
+    ["/call echo/add --help", "Claims to only read (unverified)."],
     ["/help nosuch", "there is no tool named 'nosuch'"],
     ["/resources", "The servers have no resources."],
     ["/read", "/read needs a URI"],
