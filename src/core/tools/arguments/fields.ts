@@ -10,7 +10,7 @@ interface Field {
   kind: "field";
   /** How many fields it is inside. */
   depth: number;
-  /** `place.city` as in `place.city=Oslo`, `people[].name` in each item of a list, `labels.…` under any key. */
+  /** As it is typed: `place.city` as in `place.city=Oslo`, `labels.…` under any key. Within an item of a list, its key in the item's JSON. */
   path: string;
   type: string;
   /** `required`, `default 5`, `1 to 100`. */
@@ -32,6 +32,8 @@ const DEEPEST = 8;
 const MOST_CHOICES = 60;
 const MOST_FORMS = 30;
 const LONGEST_VALUE = 200;
+/** In the example of an item. */
+const MOST_KEYS = 5;
 
 export function listFields(schema: JsonObject): FieldLine[] {
   return new Lister(schema).list();
@@ -117,14 +119,26 @@ class Lister {
 
   /** The fields of an object, of the items of a list, of the items of its items. */
   #inside(schema: JsonObject, path: string, depth: number, outer: readonly JsonObject[]): void {
-    let [current, place] = [schema, path];
-    for (let level = 0; level <= DEEPEST; level += 1) {
-      this.#object(current, place, depth, outer);
+    this.#object(schema, path, depth, outer);
+    let current = schema;
+    for (let level = 1; level <= DEEPEST; level += 1) {
       const list = this.#view.alternatives(current).find((each) => isJsonObject(each["items"]));
       if (list === undefined || !isJsonObject(list["items"])) return;
       current = list["items"];
-      place += "[]";
+      const isAgain = outer.includes(this.#view.resolve(current));
+      const example = isAgain ? undefined : this.#itemExample(current);
+      if (example !== undefined) this.#note(depth, `each as JSON, such as ${example}`);
+      this.#object(current, "", depth, outer);
     }
+  }
+
+  /** `{"login":…}`: the required keys of an object, or its first one. Undefined for what is no object with keys. */
+  #itemExample(schema: JsonObject): string | undefined {
+    const keys = this.#view.commonParts(this.#view.resolve(schema));
+    const required = keys.filter((each) => each.required);
+    const shown = (required.length === 0 ? keys.slice(0, 1) : required).slice(0, MOST_KEYS);
+    if (shown.length === 0) return undefined;
+    return `{${shown.map(({ name }) => `${valueText(name)}:…`).join(",")}}`;
   }
 
   #shapeOf(resolved: JsonObject): Shape {

@@ -8,6 +8,7 @@ import {
   objectIn,
   tryParseJson,
 } from "../../types/json.ts";
+import { closest } from "../../../util/closest.ts";
 import { oneLine } from "../../../util/text.ts";
 import { choicesOf, listChoices, type SchemaView, typesOf } from "./schema-view.ts";
 
@@ -39,7 +40,7 @@ function typedWithin(text: string, schema: JsonObject, within: Within): Typed {
   }
   return {
     ok: false,
-    problem: mismatch(`'${oneLine(text, LONGEST_WORD)}'`, schema, alternatives, view),
+    problem: mismatch(text, `'${oneLine(text, LONGEST_WORD)}'`, schema, view),
   };
 }
 
@@ -53,7 +54,7 @@ export function oddityIn(schema: JsonObject, view: SchemaView): string | undefin
 
 /** Says what is wrong with a value given as JSON that none of the schema's alternatives allows. */
 export function misfit(value: unknown, schema: JsonObject, view: SchemaView): string {
-  return mismatch(word(value), schema, view.alternatives(schema), view);
+  return mismatch(value, word(value), schema, view);
 }
 
 /** Whether a schema without alternatives allows the type of a value, or lists the value. */
@@ -80,6 +81,8 @@ interface Attempt {
 const RANKS = ["choice", "null", "boolean", "integer", "number", "array", "object", "string"];
 const TYPES: readonly string[] = RANKS.slice(1);
 const LONGEST_WORD = 60;
+/** A server may list any number of choices. */
+const MOST_COMPARED = 1000;
 /** In each other, or beside each other as alternatives. */
 const MOST_LISTS = 100;
 
@@ -198,14 +201,27 @@ function readJson(text: string, fits: (value: unknown) => boolean): { value: unk
   return value !== undefined && fits(value) ? { value } : undefined;
 }
 
-function mismatch(
-  got: string,
-  schema: JsonObject,
-  alternatives: readonly JsonObject[],
-  view: SchemaView,
-): string {
+function mismatch(value: unknown, got: string, schema: JsonObject, view: SchemaView): string {
+  const alternatives = view.alternatives(schema);
   const [first] = alternatives;
   const choices = alternatives.length === 1 && first !== undefined ? choicesOf(first) : undefined;
   const expected = choices === undefined ? view.typeName(schema) : `one of ${listChoices(choices)}`;
-  return `expected ${expected}, got ${got}`;
+  const meant = typeof value === "string" ? nearestChoice(value, alternatives, view) : undefined;
+  const help = meant === undefined ? "" : `; did you mean '${oneLine(meant, LONGEST_WORD)}'?`;
+  return `expected ${expected}, got ${got}${help}`;
+}
+
+/** Among the texts that may be given, as the value itself or as an item of a list. */
+function nearestChoice(
+  text: string,
+  alternatives: readonly JsonObject[],
+  view: SchemaView,
+): string | undefined {
+  const items = alternatives.filter((each) => typesOf(each).includes("array")).map(itemSchema);
+  const all = [...alternatives, ...items.flatMap((each) => view.alternatives(each))];
+  const choices = all.flatMap((each) => choicesOf(each) ?? []).slice(0, MOST_COMPARED);
+  return closest(
+    text,
+    choices.filter((each) => typeof each === "string"),
+  );
 }

@@ -69,6 +69,16 @@ describe("a word becomes the value its schema asks for", () => {
     ["x", { type: "array", items: { type: "integer" } }, "expected integer[], got 'x'"],
     ["x", { anyOf: [{ type: "integer" }, { type: "null" }] }, "expected integer | null, got 'x'"],
     ["blue", { $ref: "#/$defs/color" }, `expected one of "red" | "green", got 'blue'`],
+    [
+      "gren",
+      { $ref: "#/$defs/color" },
+      `expected one of "red" | "green", got 'gren'; did you mean 'green'?`,
+    ],
+    [
+      "bgu",
+      { type: "array", items: { enum: ["bug", "docs"] } },
+      `expected ("bug" | "docs")[], got 'bgu'; did you mean 'bug'?`,
+    ],
     ["\u001b[31mx", { type: "number" }, "expected number, got 'x'"],
   ])("%j by %j does not fit", (text, schema, problem) => {
     expect(read(text, schema)).toEqual({ ok: false, problem });
