@@ -184,7 +184,11 @@ async function printOutcome(
   const shown = (err.isTerminal ? plainText(text) : text).trimEnd();
   const start = err.paint("red", "plugboard:");
   if (failure === undefined) {
-    return screen.note(`${start} ${oneLine(name)} reported an error:\n${shown}`);
+    screen.note(`${start} ${oneLine(name)} reported an error:\n${shown}`);
+    const { serviceRemedy } = await import("../../core/board/service-remedy.ts");
+    const remedy = serviceRemedy(text);
+    if (remedy !== undefined) screen.note(hintLines(remedy, options).join("\n"));
+    return;
   }
   const { code } = failure;
   const hint = failure.hint ?? (code === "TIMEOUT" ? waitLonger(tool, options) : known);

@@ -42,6 +42,12 @@ const FAILURES: [title: string, argv: string[], code: number, stderr: string][] 
     "plugboard: echo/fail reported an error:\nit failed\n",
   ],
   [
+    "it says that its database does not answer",
+    ["error_database"],
+    1,
+    "plugboard: content/error_database reported an error:\nError: connect ECONNREFUSED 127.0.0.1:5432\nhint: nothing answers at 127.0.0.1:5432: start PostgreSQL, or correct the address\n",
+  ],
+  [
     "it does so without a word",
     ["error_empty"],
     1,

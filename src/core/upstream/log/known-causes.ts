@@ -14,6 +14,7 @@ export type CauseName =
   | "python-module-missing"
   | "docker-not-running"
   | "port-in-use"
+  | "connection-refused"
   | "variable-missing"
   | "credential-missing"
   | "path-missing";
@@ -166,6 +167,7 @@ export const CAUSES: readonly KnownCause[] = [
       `another program uses port ${port ?? otherPort ?? "it wants"}: stop it, or give the server another port`,
   },
   {
+    name: "connection-refused",
     // The address is looked for in what follows the first of these words: a line may repeat them without end.
     pattern: /(?:\bECONNREFUSED\b|connection refused|connection to the server)(.{0,120})/i,
     remedy: ([, behind = ""]) => {
@@ -174,10 +176,15 @@ export const CAUSES: readonly KnownCause[] = [
     },
   },
   {
+    name: "connection-refused",
     pattern: /Connect call failed \('([\w.:-]{1,255})', (\d{1,5})/,
     remedy: ([, host = "", port = ""]) => startIt(host, port),
   },
-  is(/\bECONNREFUSED\b|connection refused|ConnectionRefusedError|Connect call failed/i, START_IT),
+  is(
+    /\bECONNREFUSED\b|connection refused|ConnectionRefusedError|Connect call failed/i,
+    START_IT,
+    "connection-refused",
+  ),
   {
     pattern: /(?:ENOTFOUND|EAI_AGAIN)[ :]+([\w.-]{1,255})/,
     remedy: ([, host = ""]) =>
