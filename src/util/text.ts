@@ -17,9 +17,12 @@ export function plainText(text: string): string {
   return text.replace(ESCAPES, "").replace(invisible(), "");
 }
 
-/** An emoji of several characters: U+FE0F gives it its colours, and U+200D joins it with the next. */
+/**
+ * An emoji of several characters: U+FE0F gives it its colours, a modifier the colour of its skin, and U+200D joins it with
+ * the next.
+ */
 const EMOJI =
-  /\p{Extended_Pictographic}\ufe0f?(?:\u200d\p{Extended_Pictographic}\ufe0f?){0,8}|[0-9#*]\ufe0f\u20e3/gu;
+  /\p{Extended_Pictographic}[\ufe0f\p{Emoji_Modifier}]?(?:\u200d\p{Extended_Pictographic}[\ufe0f\p{Emoji_Modifier}]?){0,8}|[0-9#*]\ufe0f\u20e3/gu;
 /** No text has these characters: Unicode keeps them for the inside of programs. */
 const [COLOURED, JOINED] = ["\ufdd0", "\ufdd1"];
 

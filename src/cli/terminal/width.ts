@@ -1,6 +1,6 @@
-// Text measured in terminal cells: East Asian wide characters and emoji take two, combining marks none.
-// A sequence of joined emoji counts as its parts. `string-width` counts it as one, but it would make
-// `plugboard tools` a seventh slower, and its time grows with the square of a text's length.
+// Text measured in terminal cells: East Asian wide characters and emoji take two, also those of several characters that are
+// joined to one; combining marks take none. `string-width` counts the same, but it would make `plugboard tools` a seventh
+// slower, and its time grows with the square of a text's length.
 
 import { eastAsianWidth } from "get-east-asian-width";
 
@@ -10,7 +10,7 @@ const NO_CELL = /^[\p{Mn}\p{Me}\p{Cf}]$/u;
 export function displayWidth(text: string): number {
   if (ASCII.test(text)) return text.length;
   let width = 0;
-  for (const character of text) width += cellsOf(character);
+  for (const { cells } of measured(text)) width += cells;
   return width;
 }
 
@@ -105,13 +105,29 @@ function visibleWidth(text: string): number {
 function split(text: string, width: number): [start: string, end: string] {
   let used = 0;
   let at = 0;
-  for (const character of text) {
-    used += cellsOf(character);
+  for (const { part, cells } of measured(text)) {
+    used += cells;
     if (used > width) break;
-    at += character.length;
+    at += part.length;
   }
   return [text.slice(0, at), text.slice(at)];
 }
+
+/** The characters of a text, those that make one emoji together. */
+function* measured(text: string): Generator<{ part: string; cells: number }> {
+  let at = 0;
+  while (at < text.length) {
+    EMOJI.lastIndex = at;
+    const [emoji] = EMOJI.exec(text) ?? [];
+    const part = emoji ?? String.fromCodePoint(text.codePointAt(at) ?? 0);
+    yield { part, cells: emoji === undefined ? cellsOf(part) : 2 };
+    at += part.length;
+  }
+}
+
+/** One emoji of several characters: coloured, joined, a flag. A single one is measured by its code. */
+const EMOJI =
+  /\p{Extended_Pictographic}(?:\ufe0f|\p{Emoji_Modifier})?(?:\u200d\p{Extended_Pictographic}(?:\ufe0f|\p{Emoji_Modifier})?)+|\p{Extended_Pictographic}(?:\ufe0f|\p{Emoji_Modifier})|\p{RI}\p{RI}|[0-9#*]\ufe0f\u20e3/uy;
 
 function cellsOf(character: string): number {
   return NO_CELL.test(character) ? 0 : eastAsianWidth(character.codePointAt(0) ?? 0);

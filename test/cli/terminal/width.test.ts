@@ -21,6 +21,13 @@ describe("displayWidth", () => {
     ["𠮷", 2],
     ["…", 1],
     ["✓ ready", 7],
+    ["👨‍👩‍👧 x", 4],
+    ["👩🏽‍💻", 2],
+    ["👍🏽👍", 4],
+    ["❤️", 2],
+    ["🇳🇴🇸🇪", 4],
+    ["1️⃣2", 3],
+    ["a\u200db", 2],
   ])("of %j is %i cells", (text, width) => {
     expect(displayWidth(text)).toBe(width);
   });
@@ -34,6 +41,8 @@ describe("cut", () => {
     ["no blank before the mark", 3, "no…"],
     ["日本語テキスト", 7, "日本語…"],
     ["日本語テキスト", 6, "日本…"],
+    ["ab👨‍👩‍👧cd", 5, "ab👨‍👩‍👧…"],
+    ["ab👨‍👩‍👧cd", 4, "ab…"],
     ["anything", 1, "…"],
   ])("%j to %i cells is %j", (text, width, expected) => {
     expect(cut(text, width)).toBe(expected);
