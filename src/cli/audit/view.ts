@@ -14,13 +14,13 @@ const DEFINITION = "definition/";
 
 const COLUMNS: readonly Column[] = [
   { title: "TIME" },
-  { title: "TOOL", min: 10 },
+  { title: "TOOL", min: 24 },
   { title: "OUTCOME" },
   { title: "TOOK", align: "right" },
   { title: "SIZE", align: "right" },
   { title: "DECISION", min: 10 },
   { title: "ARGUMENTS", min: 16 },
-  { title: "CALLER", min: 6 },
+  { title: "CALLER", min: 12, stays: true },
   { title: "AGENT", min: 6 },
 ];
 

@@ -11,6 +11,8 @@ export interface Column {
   overflow?: "wrap";
   /** Cells it may shrink to; without it the column stays as wide as its content. */
   min?: number;
+  /** Where there is no room for all columns, others are left out before it. */
+  stays?: boolean;
 }
 
 export interface Cell {
@@ -68,7 +70,10 @@ function fitColumns(
     if (content === 0) return [];
     return [{ ...column, index, width: Math.max(content, displayWidth(column.title ?? "")) }];
   });
-  while (fitted.length > LEAST_COLUMNS && total(fitted.map(leastWidth)) > room) fitted.pop();
+  while (fitted.length > LEAST_COLUMNS && total(fitted.map(leastWidth)) > room) {
+    const least = fitted.findLastIndex(({ stays }, at) => at >= LEAST_COLUMNS && stays !== true);
+    fitted.splice(least === -1 ? fitted.length - 1 : least, 1);
+  }
   let excess = total(fitted.map(({ width }) => width)) - room;
   while (excess > 0) {
     const widest = fitted.reduce((a, b) => (slack(b) > slack(a) ? b : a));

@@ -1,6 +1,7 @@
 import { appendFile, mkdir, rename, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { auditTable } from "../../../src/cli/audit/view.ts";
 import { localTime } from "../../../src/cli/terminal/local-time.ts";
 import { lostLine, suspiciousLine, toLine } from "../../../src/core/guard/audit/record.ts";
 import { record, type RecordOverrides, Starts } from "../../core/guard/audit/records.ts";
@@ -50,6 +51,23 @@ describe("plugboard audit", () => {
       `${time} | 2 calls not recorded`,
       "",
     ]);
+  });
+
+  it("has whole names of tools and callers at 80 columns", () => {
+    const called = line({
+      server: "github",
+      tool: "create_request",
+      caller: "laptop",
+      session: "s1",
+    });
+    const [, row] = auditTable([JSON.parse(called)], {
+      width: 80,
+      isTerminal: true,
+      paint: (_, text) => text,
+    });
+    expect(row).toContain("github/create_request");
+    expect(row).toContain("laptop");
+    expect(row?.length).toBeLessThanOrEqual(80);
   });
 
   it("shows arguments if they were recorded", async () => {

@@ -48,6 +48,16 @@ describe("a table", () => {
     ]);
   });
 
+  it("leaves out other columns before one that stays", () => {
+    const who = [...columns, { title: "who", stays: true }];
+    const named = rows.map(({ cells }, at) => ({ cells: [...cells, at === 0 ? "anna" : "bo"] }));
+    expect(renderTable(who, named, { paint, width: 20 })).toEqual([
+      "name    count  who",
+      "github     12  anna",
+      "日本語      3  bo",
+    ]);
+  });
+
   it("leaves out empty columns", () => {
     const empty = [{ cells: ["a", "", "b"] }];
     expect(renderTable(columns, empty, { paint })).toEqual(["name  about", "a     b"]);
