@@ -97,9 +97,9 @@ async function addToken(add: AddToken, tokens: TokenStore, context: CliContext):
       ? `the gateway is at ${url}`
       : `no gateway is running here; plugboard up starts it at ${url}`,
   );
-  // Where nobody reads along, the token stays on stdout alone.
-  if (!screen.terminal.err.isTerminal) return;
-  for (const { client, lines } of clientEntries(url, text)) {
+  // Where stderr may be kept, as in a log, the token stays on stdout alone.
+  const shown = screen.terminal.err.isTerminal ? text : "<token>";
+  for (const { client, lines } of clientEntries(url, shown)) {
     screen.note(`${client}:`);
     for (const line of lines) screen.note(`  ${line}`);
   }

@@ -27,9 +27,12 @@ describe("plugboard tokens add", () => {
     const { code, stdout, stderr } = await run("add", "ci");
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Authorization: Bearer plug_[\w-]{43}\n$/);
-    expect(stderr).toBe(
-      "the token ci is for every agent; it is shown only now\nno gateway is running here; plugboard up starts it at http://127.0.0.1:7584/mcp\n",
-    );
+    const start =
+      "the token ci is for every agent; it is shown only now\nno gateway is running here; plugboard up starts it at http://127.0.0.1:7584/mcp\nClaude Code:\n  claude mcp add ";
+    expect(stderr.slice(0, start.length)).toBe(start);
+    // What programs write to stderr is often kept, so the token is on stdout alone.
+    expect(stderr).toContain('--header "Authorization: Bearer <token>"');
+    expect(stderr).not.toContain("plug_");
     expect(store().find(stdout.trim().slice("Authorization: Bearer ".length))?.name).toBe("ci");
     expect((await run("list")).stdout).not.toContain("plug_");
   });
