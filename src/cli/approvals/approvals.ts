@@ -2,9 +2,9 @@
 // allowed, and forgets them.
 
 import type { StoredApproval } from "../../core/types/approval.ts";
-import { tokenCaller } from "../../core/types/caller.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import type { PendingApproval, SharedState } from "../../core/types/shared-state.ts";
+import { callerLabels } from "../../serve/gateway/access/caller-label.ts";
 import { closest } from "../../util/closest.ts";
 import { compileGlob } from "../../util/glob.ts";
 import { oneLine } from "../../util/text.ts";
@@ -43,8 +43,8 @@ async function runAction(
     options.agent === undefined || agent === options.agent;
   const all = (await approvals.list()).filter(isWanted);
   if (action.kind === "list") {
-    const names = new Map((await tokens.list()).map(({ id, name }) => [tokenCaller(id), name]));
-    listApprovals((await pending.list()).filter(isWanted), all, names, context);
+    const labelOf = await callerLabels(tokens);
+    listApprovals((await pending.list()).filter(isWanted), all, labelOf, context);
     return EXIT.ok;
   }
   const forgotten = action.kind === "forget-all" ? all : matching(action.pattern, all);
@@ -58,8 +58,7 @@ async function runAction(
 function listApprovals(
   waiting: readonly PendingApproval[],
   all: readonly StoredApproval[],
-  /** Of the callers that are tokens. */
-  names: ReadonlyMap<string, string>,
+  labelOf: (caller: string) => string,
   { screen, clock, options }: CliContext,
 ): void {
   if (options.json) {
@@ -74,11 +73,11 @@ function listApprovals(
   const columns = COLUMNS.filter(
     ({ title }) => (hasCallers || title !== "FOR") && (hasFiles || title !== "CONFIGURATION"),
   );
-  const rows = all.map(({ tool, agent, at, caller = "you", config = "" }) => ({
+  const rows = all.map(({ tool, agent, at, caller, config = "" }) => ({
     cells: [
       tool,
       agent,
-      ...(hasCallers ? [names.get(caller) ?? caller] : []),
+      ...(hasCallers ? [caller === undefined ? "you" : labelOf(caller)] : []),
       localTime(at),
       ...(hasFiles ? [config] : []),
     ],

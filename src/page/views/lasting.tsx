@@ -1,7 +1,7 @@
 // What you have always allowed: each answer can be taken back.
 
 import type { VNode } from "preact";
-import type { StoredApproval } from "../../serve/gateway/page/wire.ts";
+import type { LastingApproval } from "../../serve/gateway/page/wire.ts";
 import { GatewayError } from "../gateway.ts";
 import { Act } from "../parts/act.tsx";
 import { useAsked, Waiting } from "../parts/asked.tsx";
@@ -33,13 +33,14 @@ export function Lasting(): VNode {
   );
 }
 
-function Row({ approval }: { approval: StoredApproval }): VNode {
+function Row({ approval: { label, ...approval } }: { approval: LastingApproval }): VNode {
   const { tool, agent, caller, at, config } = approval;
   return (
     <li>
       <Foreign text={tool} most={200} />{" "}
       <span class="quiet">
-        for {caller === undefined ? "you" : <Foreign text={caller} most={100} />} (agent {agent}
+        for {caller === undefined ? "you" : <Foreign text={label ?? caller} most={200} />} (agent{" "}
+        {agent}
         {config !== undefined && <>, {config}</>}), since <Ago at={at} />
       </span>{" "}
       {isOwner.value && (

@@ -4,15 +4,15 @@ import type { IncomingMessage } from "node:http";
 import { type Refusal, refusal } from "../../endpoint/http/refusal.ts";
 import { RequestSource, type SourceRefusals } from "../../endpoint/http/request-source.ts";
 import { bearerToken } from "../../../core/net/bearer.ts";
-import { type Caller, tokenCaller, type TokenPolicy } from "../../../core/types/caller.ts";
+import { tokenCaller, type TokenPolicy } from "../../../core/types/caller.ts";
 import { PlugboardError } from "../../../core/types/errors.ts";
 import type { GatewaySettings } from "../../../core/types/gateway-settings.ts";
 import type { Delay, GatewayToken, Limits, TokenStore } from "../../../core/types/shared-state.ts";
 import type { Clock } from "../../../util/clock.ts";
 import type { Environment } from "../../../util/environment.ts";
-import { shortHash } from "../../../util/short-hash.ts";
 import { oneLine } from "../../../util/text.ts";
 import type { Admission, Admitted } from "./admission.ts";
+import { subjectCaller } from "./caller-label.ts";
 import { clientAddress } from "./client-address.ts";
 import type { JwtClaims } from "./jwt-verifier.ts";
 import { Jwts } from "./jwts.ts";
@@ -48,7 +48,6 @@ const MOST_KNOWN = 64;
 
 const LONGEST_LABEL = 100;
 const LONGEST_LIST = 500;
-const HASH_LENGTH = 12;
 
 const NO_TOKEN =
   "this gateway needs a token; send it as Authorization: Bearer <token>, and make one with: plugboard tokens add <name>";
@@ -308,19 +307,6 @@ export class Access {
     if (wait > 0) return tooMany(wait, TOO_MANY_FAILURES);
     return this.#refuse(401, message, { agentId, error: "invalid_token" });
   }
-}
-
-/**
- * Somebody whom an issuer knows. The label has the issuer in it: a subject may be called what a token is called, and two
- * issuers, even of one host, may have the same one. A subject that is too long to be shown gets a hash, so that two of them
- * look different in the audit and to their owners.
- */
-export function subjectCaller(issuer: string, subject: string): Caller {
-  const { host, pathname } = new URL(issuer);
-  const shown = oneLine(subject, LONGEST_LABEL);
-  const name = shown === subject ? shown : `${shown} #${shortHash(subject).slice(0, HASH_LENGTH)}`;
-  const label = `${name} (${host}${pathname.replace(/\/$/, "")})`;
-  return { id: `jwt:${issuer}#${subject}`, label };
 }
 
 function credentialsIn({ headers: { authorization } }: IncomingMessage): Credentials {

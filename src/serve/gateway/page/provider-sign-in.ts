@@ -14,7 +14,7 @@ import type { Clock } from "../../../util/clock.ts";
 import { isSameSecret } from "../../../util/same-secret.ts";
 import { oneLine } from "../../../util/text.ts";
 import type { Sealer } from "../../endpoint/sealed.ts";
-import { subjectCaller } from "../access/access.ts";
+import { subjectCaller } from "../access/caller-label.ts";
 import type { Provider } from "../access/provider.ts";
 import { clientAddress } from "../access/client-address.ts";
 import { RequestRate } from "../access/request-rate.ts";

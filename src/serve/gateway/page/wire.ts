@@ -252,7 +252,12 @@ interface PastStateFacts {
   why?: string;
 }
 
-export type { CallStep, StoredApproval };
+export type { CallStep };
+
+export interface LastingApproval extends StoredApproval {
+  /** Who the caller is, for people. */
+  label?: string;
+}
 
 /** A text that secrets were taken out of, and where they are from. */
 export type RedactedText = RedactedPart;
@@ -547,7 +552,7 @@ export interface PageRequests {
     takes: { id: string; answer: "once" | "always" | "refuse"; reason?: string };
     gives: object;
   };
-  "approvals/lasting": { takes: object; gives: { approvals: StoredApproval[] } };
+  "approvals/lasting": { takes: object; gives: { approvals: LastingApproval[] } };
   "approvals/forget": { takes: StoredApproval; gives: object };
   /** What leaving a server out of an agent's prompts would save, in tokens. The most first. */
   "prompts/show": {

@@ -3,6 +3,7 @@
 import { z } from "zod";
 import { PlugboardError } from "../../../../core/types/errors.ts";
 import type { PendingApproval, SharedState } from "../../../../core/types/shared-state.ts";
+import { callerLabels } from "../../access/caller-label.ts";
 import type { Decisions } from "../decisions.ts";
 import { LONGEST_TOOL, type Methods, NAME, NOTHING } from "../method.ts";
 
@@ -11,7 +12,7 @@ const WORDS = { once: "allow one call", always: "always allow", refuse: "refuse 
 const LONGEST_REASON = 1000;
 
 export function approvalMethods(
-  { pending, approvals }: Pick<SharedState, "pending" | "approvals">,
+  { pending, approvals, tokens }: Pick<SharedState, "pending" | "approvals" | "tokens">,
   decisions: Pick<Decisions, "record">,
 ): Methods<"approvals/show" | "approvals/answer" | "approvals/lasting" | "approvals/forget"> {
   const question = async (id: string): Promise<PendingApproval> => {
@@ -46,8 +47,16 @@ export function approvalMethods(
       takes: NOTHING,
       run: async (_, { role }) => {
         const all = await approvals.list();
-        if (role === "owner") return { approvals: all };
-        return { approvals: all.map(({ config: __, ...approval }) => approval) };
+        const labelOf = all.some(({ caller }) => caller !== undefined)
+          ? await callerLabels(tokens)
+          : undefined;
+        return {
+          approvals: all.map(({ config, ...approval }) => ({
+            ...approval,
+            ...(config !== undefined && role === "owner" && { config }),
+            ...(approval.caller !== undefined && { label: labelOf?.(approval.caller) }),
+          })),
+        };
       },
     },
     "approvals/forget": {
