@@ -62,18 +62,21 @@ export async function moveServers(
     return !isOurs(path) && isJsonObject(valueIn(value, path));
   });
   if (read === undefined || names.length === 0) return NOTHING;
-  const list = names.map(visible).join(", ");
-  if (!move) {
-    const them = names.length === 1 ? "it" : "them";
-    const question = `${application.name} has ${list} in its own file. Move ${them} onto the board?`;
-    if (!(await askYesNo(question, context))) return NOTHING;
-  }
   const scope = scopeOf(source);
   const planned = async (): Promise<Candidate[]> => {
     const target = await openServerFile(scope, context);
     const existing = { ...target.inherited, ...writtenServers(target) };
     return planImport([read], { existing, references: false, names });
   };
+  if (!move) {
+    const isAllHere = (await planned()).every(({ standing }) => standing.kind === "present");
+    const list = names.map(visible).join(", ");
+    const these = names.length === 1 ? "it" : `these ${names.length}`;
+    const question = isAllHere
+      ? `Plugboard has ${list}. Remove ${these} from ${application.name}'s file?`
+      : `Add ${list} to Plugboard, and remove ${these} from ${application.name}'s file?`;
+    if (!(await askYesNo(question, context))) return NOTHING;
+  }
   if ((await planned()).some(({ standing }) => standing.kind === "new")) {
     const request = { names, from: [file.file], scope, write: true, references: false };
     await runImport({ ...request, force: false, yes, check: false }, context);

@@ -232,7 +232,7 @@ async function addServer(
     const code = report({ name, server: complete, file, isNew: true, trial, isTrusted }, context);
     const mayAsk = !command.yes && isTrusted && !context.options.json && canAsk(context);
     if (trial === undefined || !wantsSignIn(trial.state) || !mayAsk) return code;
-    if (!(await askYesNo(`Sign in to ${oneLine(name)} now?`, context))) return code;
+    if (!(await askYesNo(`Sign in to ${oneLine(name)} now?`, context, "yes"))) return code;
     const { runLogin } = await import("../login/login.ts");
     return runLogin({ server: name, browser: true }, context);
   };

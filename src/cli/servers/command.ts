@@ -95,23 +95,23 @@ export interface UpdateRequest extends Place, Pick<OfferChoice, "set" | "secrets
 
 const ADD_NOTES = `
 Shows what would be started or used, connects to it once, and writes it. It asks
-first, unless you type a server for your own file and nothing about it looks
-odd. A value that the server says it needs is asked for and stored as a secret.
-What you add is trusted.
+first, except for an ordinary server in your own file. If the server says that
+it needs a value, you are asked for it, and it is stored as a secret. What you
+add is trusted.
 
 In single quotes, \${NAME} stays as it is: the file has the name of the
 variable, and the value is read whenever the server starts.
 
-What a server of the registry needs is asked for, or given with --set. A secret
-that you type goes into a store, and the file gets a reference to it; with
-Enter alone, the file gets the name of a variable that you set yourself.`;
+You are asked for the values that a server of the registry needs, or give them
+with --set. A secret that you type goes into a store, and the file refers to it.
+If you press Enter instead, the file names a variable that you set yourself.`;
 
 const REGISTRY_NOTES = `
 The words must all be in a server's name, title or description.`;
 
 const LIST_NOTES = `
-On a terminal, what earlier runs know about a server is there at once. In a
-pipe, such a server is shown as starting if it hangs; --check and --json wait
+On a terminal, you see at once what earlier runs have learned about a server. In
+a pipe, such a server is shown as starting if it hangs; --check and --json wait
 for it.`;
 
 const OUTDATED_NOTES = `

@@ -107,9 +107,17 @@ export function canAsk({ io, screen }: Pick<Asked, "io" | "screen">): boolean {
   return io.stdin.isTTY === true && screen.terminal.err.isTerminal;
 }
 
-/** True for `y` and `yes` alone. Rejects with CANCELLED when the command must end. */
-export async function askYesNo(question: string, asked: Asked): Promise<boolean> {
-  return /^y(?:es)?$/i.test((await askLine(`${question} [y/N] `, asked)).trim());
+/**
+ * True for `y` and `yes`; also for Enter alone where yes does no harm. Rejects with CANCELLED when the command must end.
+ */
+export async function askYesNo(
+  question: string,
+  asked: Asked,
+  onEnter: "yes" | "no" = "no",
+): Promise<boolean> {
+  const choices = onEnter === "yes" ? "[Y/n]" : "[y/N]";
+  const answer = (await askLine(`${question} ${choices} `, asked)).trim();
+  return answer === "" ? onEnter === "yes" : /^y(?:es)?$/i.test(answer);
 }
 
 /**

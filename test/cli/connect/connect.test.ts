@@ -419,7 +419,7 @@ describe("plugboard connect", () => {
     const mcpServers = { docs, github: { command: "another" } };
     put(".cursor/mcp.json", JSON.stringify({ mcpServers }, undefined, 2));
     put("home/plugboard.json", JSON.stringify({ mcpServers: { github: { command: "github" } } }));
-    const question = "Cursor has docs, github in its own file. Move them onto the board? [y/N] ";
+    const question = "Add docs, github to Plugboard, and remove these 2 from Cursor's file? [y/N] ";
     const no = await asked(
       scratch,
       ["connect", "cursor"],

@@ -357,7 +357,7 @@ describe("plugboard add", () => {
     expect(signIn.stderr).toContain("  plugboard login docs\n");
     expect(parsed()).toEqual({ mcpServers: { docs: { url } } });
     const offered = await asked(scratch, ["add", "mine", url, "-s", "user"], PLAIN, [
-      "Sign in to mine now? [y/N] ",
+      "Sign in to mine now? [Y/n] ",
       "n\n",
     ]);
     expect([offered.code, offered.stdout]).toEqual([0, expect.stringMatching(/^added mine to /)]);
@@ -370,7 +370,7 @@ describe("plugboard add", () => {
       scratch,
       ["add", "ours", url, "-s", "user"],
       { ...PLAIN, BROWSER: browser },
-      ["Sign in to ours now? [y/N] ", "y\n"],
+      ["Sign in to ours now? [Y/n] ", "\n"],
     );
     expect(accepted.stderr).toContain("Opening a browser to sign in to ours");
     expect([accepted.code, accepted.stdout]).toEqual([
