@@ -4,6 +4,7 @@ import { describePlan, type PromptPlan, summarisePlan } from "../../core/board/p
 import { promptTokens } from "../../core/tools/definition-tokens.ts";
 import { filesOf } from "../../core/config/find.ts";
 import type { Board } from "../../core/types/board.ts";
+import { isForModels } from "../../core/types/include.ts";
 import type { ServerStatus } from "../../core/types/server-status.ts";
 import type { Tool } from "../../core/types/tool.ts";
 import { stateToJson } from "../../core/types/server-state.ts";
@@ -192,7 +193,11 @@ function totalsLine(
   readyMs: number,
   plan: PromptPlan | undefined,
 ): string {
-  const counts = [plural(servers.length, "server"), plural(tools.length, "tool")];
+  const hidden = tools.filter((tool) => !isForModels(tool)).length;
+  const counts = [
+    plural(servers.length, "server"),
+    `${plural(tools.length, "tool")}${hidden === 0 ? "" : ` (${hidden} not for models)`}`,
+  ];
   const isSearched = plan !== undefined && plan.mode !== "all";
   const where = isSearched ? "in their definitions" : "in a prompt";
   const tokens = `${roughly(promptTokens(tools))} tokens ${where}`;

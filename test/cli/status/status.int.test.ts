@@ -34,7 +34,8 @@ describe("plugboard status", () => {
   });
 
   it("says when the agent's model searches for tools, as the overview does", async () => {
-    const mcp = { servers: { some: fixture("many-tools", "--count=40") } };
+    const include = { tools: { tool_0: "manual" } };
+    const mcp = { servers: { some: { ...fixture("many-tools", "--count=40"), include } } };
     const baseUrl = "http://127.0.0.1:9/v1";
     const tiny = { type: "openai-compatible", baseUrl, contextWindow: 8000 };
     const models = { providers: { tiny } };
@@ -43,14 +44,14 @@ describe("plugboard status", () => {
       models,
     });
     const line =
-      /^Tool search is on, since their definitions take more than a tenth of the model's 8k tokens: a model gets 0 of 40 tools \(~160 instead of ~[\d.]+k tokens\) and searches for the rest; mcp\.toolSearch: "off" puts all of them into the prompt$/m;
+      /^Tool search is on, since their definitions take more than a tenth of the model's 8k tokens: a model gets 0 of 39 tools \(~160 instead of ~[\d.]+k tokens\) and searches for the rest; mcp\.toolSearch: "off" puts all of them into the prompt$/m;
     expect((await scratch.run(["status", "--config", file])).stdout).toMatch(line);
     const { stdout } = await scratch.run(["--config", file]);
     expect(stdout).toMatch(line);
-    expect(stdout).toMatch(/40 tools, ~[\d.]+k tokens in their definitions/);
+    expect(stdout).toMatch(/40 tools \(1 not for models\), ~[\d.]+k tokens in their definitions/);
     const json = await scratch.run(["status", "--json", "--config", file]);
     expect(JSON.parse(json.stdout)).toMatchObject({
-      toolSearch: { mode: "search", before: { tools: 40 }, after: { tools: 0, tokens: 160 } },
+      toolSearch: { mode: "search", before: { tools: 39 }, after: { tools: 0, tokens: 160 } },
     });
     const off = scratch.file("off.json", {
       agents: { defaults: { model: "tiny/m", mcp: { ...mcp, toolSearch: "off" } } },
