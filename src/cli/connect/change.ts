@@ -88,7 +88,8 @@ export async function planChange(wish: Wish): Promise<Change> {
   }
   const gone = present.filter((entry) => isIn(value, entry) && !wanted.some(isAt(entry)));
   const out = [...gone, ...moved.map((path) => ({ path }))];
-  const { text, splices } = withEntries(application.syntax, base, { gone: out, wanted }, file.file);
+  const edits = { gone: out, emptied: wanted.length === 0 ? before.made : [], wanted };
+  const { text, splices } = withEntries(application.syntax, base, edits, file.file);
   if (text === (file.text ?? "")) return { ...change, outcome: { kind: "same" } };
   await requirePlace(file);
   // Where something of ours is there before, nobody knows what the file was without it.
@@ -103,6 +104,7 @@ export async function planChange(wish: Wish): Promise<Change> {
         after: hashOf(text),
         splices,
         paths: wanted.map(({ path }) => path),
+        made: missingContainers(wanted, value),
         ...(moved.length > 0 && { moved: [...moved] }),
         directories: before.directories ?? (await missingDirectories(file.target)),
       }
@@ -149,6 +151,18 @@ function stepsOf(
     { text, splices: undone(earlier.slice(same)) },
     { text: applied(base, splices.slice(0, same)), splices: splices.slice(same) },
   ];
+}
+
+/** The objects around the entries that are not in `value`, the innermost first. */
+function missingContainers(wanted: readonly Entry[], value: unknown): KeyPath[] {
+  const around = wanted.flatMap(({ path }) =>
+    path.slice(1).map((_, at) => path.slice(0, path.length - 1 - at)),
+  );
+  const missing = around.filter((path) => valueIn(value, path) === undefined);
+  const distinct = missing.filter(
+    (path, at) => missing.findIndex((each) => isDeepStrictEqual(each, path)) === at,
+  );
+  return distinct.toSorted((a, b) => b.length - a.length);
 }
 
 async function missingDirectories(file: string): Promise<string[]> {

@@ -57,10 +57,18 @@ export async function moveServers(
   const read = await serversOf(file, context);
   const isOurs = (path: KeyPath): boolean =>
     entries.some((own) => isDeepStrictEqual(own.path, path));
-  const names = [...(read?.servers.keys() ?? [])].filter((name) => {
-    const path = [...container, name];
-    return !isOurs(path) && isJsonObject(valueIn(value, path));
-  });
+  // As in the application, a server of this directory hides one for all directories.
+  const ofDirectory = application.ofDirectory?.(value, context.io.cwd);
+  const containers = [...(ofDirectory === undefined ? [] : [ofDirectory]), container];
+  const places = new Map(
+    [...(read?.servers.keys() ?? [])].flatMap((name): [string, KeyPath][] => {
+      const path = containers
+        .map((each) => [...each, name])
+        .find((each) => isJsonObject(valueIn(value, each)));
+      return path === undefined || isOurs(path) ? [] : [[name, path]];
+    }),
+  );
+  const names = [...places.keys()];
   if (read === undefined || names.length === 0) return NOTHING;
   const scope = scopeOf(source);
   const planned = async (): Promise<Candidate[]> => {
@@ -83,8 +91,17 @@ export async function moveServers(
   }
   const moved: Moved = { paths: [], staying: [] };
   for (const { name, standing } of await planned()) {
-    if (standing.kind === "present") moved.paths.push([...container, name]);
-    else moved.staying.push(name);
+    const path = places.get(name);
+    if (path === undefined || standing.kind !== "present") {
+      moved.staying.push(name);
+      continue;
+    }
+    moved.paths.push(path);
+    if (ofDirectory !== undefined && isDeepStrictEqual(path.slice(0, -1), ofDirectory)) {
+      context.screen.note(
+        `${visible(name)} was for this directory alone, and is on the board wherever you use it`,
+      );
+    }
   }
   for (const name of moved.staying) {
     context.screen.note(

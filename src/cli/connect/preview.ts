@@ -96,7 +96,8 @@ function shownLine(line: string, secrets: readonly string[]): string {
   const written = secrets.map((secret) => JSON.stringify(secret).slice(1, -1));
   const hidden = written.reduce((rest, secret) => rest.replaceAll(secret, "…"), line);
   // A reference to a variable is no secret.
-  return visible(truncate(hidden.replace(/\b(Bearer )[\w.~+/=-]+/g, "$1…"), LONGEST_LINE));
+  const plain = hidden.replace(/\b(Bearer )[\w.~+/=-]+/g, "$1…");
+  return visible(truncate(indented(plain), LONGEST_LINE));
 }
 
 /** What is secret in the application's own entries for servers, whatever the application calls its keys. */
@@ -136,5 +137,10 @@ function contextLine(line: string): string {
     (text, quote: string, colon?: string) => (colon === undefined ? `${quote}…${quote}` : text),
   );
   const isLong = plain.length > LONGEST_CONTEXT;
-  return `  ${visible(isLong ? `…${plain.slice(-LONGEST_CONTEXT)}` : plain)}`;
+  return `  ${visible(indented(isLong ? `…${plain.slice(-LONGEST_CONTEXT)}` : plain))}`;
+}
+
+/** Many applications indent with tabs. */
+function indented(line: string): string {
+  return line.replace(/^\t+/, (tabs) => "  ".repeat(tabs.length));
 }

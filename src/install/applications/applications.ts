@@ -1,6 +1,7 @@
 // The applications that the board can be put into: where each has its file, and how an entry looks there.
 
 import { posix, win32 } from "node:path";
+import { projectOf } from "../../core/config/foreign/claude.ts";
 import { places, type PlacesOptions } from "../../core/config/foreign/places.ts";
 import { isOwnServer } from "../../core/config/own-server.ts";
 import type { KeyPath } from "../../core/config/issue.ts";
@@ -54,6 +55,8 @@ export interface ConnectedApplication {
   own?: (value: unknown) => Entry[];
   /** What `plugboard openclaw setup` has put there too, and what stays. */
   kept?: (value: unknown) => Entry[];
+  /** Where `value` has the servers that are for one directory alone. */
+  ofDirectory?: (value: unknown, cwd: string) => KeyPath | undefined;
   /** What to know before the board is in `value`, with a board of this agent. */
   notes?: (value: unknown, agent: AgentConfig) => string[];
   /** What the person has to do before the application uses its new file, or how to see that it does. */
@@ -76,6 +79,11 @@ export const CONNECTED: readonly ConnectedApplication[] = [
     entries: (start) => [
       server(["mcpServers"], { type: "stdio", ...plain(start), env: start.env }),
     ],
+    ofDirectory: (value, cwd) => {
+      const projects = valueIn(value, ["projects"]);
+      const project = isJsonObject(projects) ? projectOf(projects, cwd) : undefined;
+      return project === undefined ? undefined : ["projects", project, "mcpServers"];
+    },
     next: "start a new session to use it; claude mcp list shows it",
   },
   {

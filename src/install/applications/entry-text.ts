@@ -5,6 +5,7 @@ import { PlugboardError } from "../../core/types/errors.ts";
 import { setTable, removeTable, tomlValueAt } from "../../core/config/text/edit-toml.ts";
 import { removeValue, setValue, valueAt } from "../../core/config/text/edit.ts";
 import { configInvalid, type KeyPath } from "../../core/config/issue.ts";
+import { isJsonObject } from "../../core/types/json.ts";
 import type { ConnectedApplication, Entry } from "./applications.ts";
 
 /** At `start`, `removed` has become `added`. */
@@ -26,11 +27,22 @@ export function readValue(syntax: Syntax, text: string, file: string): unknown {
   return within(file, () => (syntax === "toml" ? tomlValueAt(text, []) : valueAt(text, [])));
 }
 
-/** The text without the entries in `gone`, and then with those in `wanted`. */
+/**
+ * The text without the entries in `gone`, and without those of the objects in `emptied` that are empty then; and then with the
+ * entries in `wanted`.
+ */
 export function withEntries(
   syntax: Syntax,
   text: string,
-  { gone = [], wanted }: { gone?: readonly Pick<Entry, "path">[]; wanted: readonly Entry[] },
+  {
+    gone = [],
+    emptied = [],
+    wanted,
+  }: {
+    gone?: readonly Pick<Entry, "path">[];
+    emptied?: readonly KeyPath[];
+    wanted: readonly Entry[];
+  },
   file: string,
 ): Edited {
   const splices: Splice[] = [];
@@ -45,6 +57,10 @@ export function withEntries(
       syntax === "toml" ? removeTable(each, tablePath(path)) : removeValue(each, path),
     );
   }
+  // A table in TOML needs no other around it.
+  for (const path of syntax === "toml" ? [] : emptied) {
+    edit((each) => (isEmptyObject(valueAt(each, path)) ? removeValue(each, path) : each));
+  }
   for (const { path, value } of wanted) {
     edit((each) =>
       syntax === "toml"
@@ -53,6 +69,10 @@ export function withEntries(
     );
   }
   return { text: now, splices };
+}
+
+function isEmptyObject(value: unknown): boolean {
+  return isJsonObject(value) && Object.keys(value).length === 0;
 }
 
 function tablePath(path: KeyPath): string[] {

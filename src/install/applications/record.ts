@@ -19,6 +19,8 @@ export interface ConnectRecord {
   splices: Splice[];
   /** The places of the entries, in the order of the splices. */
   paths: KeyPath[];
+  /** The places of the objects that were made to hold the entries, the innermost first. */
+  made?: KeyPath[];
   /** The places of the application's own servers that were moved onto the board. */
   moved?: KeyPath[];
   /** Directories that were made for it, the outermost first. */
@@ -39,7 +41,7 @@ export function hashOf(text: string): string {
 async function readRecord(home: string, file: string): Promise<ConnectRecord | undefined> {
   const value = await readJsonFile(recordPath(home, file), MOST_BYTES);
   if (!isJsonObject(value)) return undefined;
-  const { before, after, splices, directories, paths, moved = [] } = value;
+  const { before, after, splices, directories, paths, made = [], moved = [] } = value;
   const isWhole =
     value["file"] === file &&
     (before === undefined || typeof before === "string") &&
@@ -48,6 +50,8 @@ async function readRecord(home: string, file: string): Promise<ConnectRecord | u
     splices.every(isSplice) &&
     Array.isArray(paths) &&
     paths.every((path) => Array.isArray(path)) &&
+    Array.isArray(made) &&
+    made.every((path) => Array.isArray(path)) &&
     Array.isArray(moved) &&
     moved.every((path) => Array.isArray(path)) &&
     Array.isArray(directories) &&
@@ -60,6 +64,7 @@ async function readRecord(home: string, file: string): Promise<ConnectRecord | u
         splices,
         directories,
         paths: paths as KeyPath[],
+        made: made as KeyPath[],
         moved: moved as KeyPath[],
       }
     : undefined;
@@ -89,6 +94,8 @@ export interface Before {
   splices: readonly Splice[];
   /** The places of our entries in the file, in the order of the splices. */
   paths: readonly KeyPath[];
+  /** The places of the objects that were made to hold our entries, the innermost first. */
+  made: readonly KeyPath[];
   /** The places of servers that were moved onto the board. */
   moved: readonly KeyPath[];
   /** Directories that were made for the file. Undefined where nobody knows the file as it was before. */
@@ -98,14 +105,13 @@ export interface Before {
 /** The file before it was connected, where that is known; else the file as it is now. */
 export async function readBefore({ target, text }: TextFile, home: string): Promise<Before> {
   const record = await readRecord(home, target);
-  const moved = record?.moved ?? [];
-  const unknown: Before = { text, splices: [], paths: [], moved };
+  const { made = [], moved = [] } = record ?? {};
+  const unknown: Before = { text, splices: [], paths: [], made, moved };
   if (record === undefined || text === undefined || hashOf(text) !== record.after) return unknown;
   const { splices, paths, directories } = record;
   const before = takeBack(text, splices);
   if (before === undefined) return unknown;
-  if (record.before === undefined) return { text: undefined, splices, paths, moved, directories };
-  return hashOf(before) === record.before
-    ? { text: before, splices, paths, moved, directories }
-    : unknown;
+  const known = { splices, paths, made, moved, directories };
+  if (record.before === undefined) return { text: undefined, ...known };
+  return hashOf(before) === record.before ? { text: before, ...known } : unknown;
 }

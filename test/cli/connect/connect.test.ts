@@ -225,9 +225,7 @@ describe.each(CASES)("$application, $fixture", ({ application, file, fixture, en
     expect(stdout).toContain("only the board's own entry is gone");
     const left = readFileSync(at(file), "utf8");
     expect(left).not.toContain(ownBin());
-    // A place that was made for the entry stays.
-    const rest = left.replace(/,?\s*"agent_servers": \{\s*\}/, "").replace(/^\{\s*\}/m, "{}");
-    expect(rest).toBe(comment + original);
+    expect(left.replace(/^\{\s*\}/m, "{}")).toBe(comment + original);
   });
 
   it("gets a new file, which --undo removes again", async () => {
@@ -466,6 +464,29 @@ describe("plugboard connect", () => {
     put(".cursor/mcp.json", `// later\n${readFileSync(at(".cursor/mcp.json"), "utf8")}`);
     const undone = await scratch.run(["connect", "cursor", "--undo", "--yes"]);
     expect(undone.stderr).toContain("docs was moved onto the board, and is not put back");
+  });
+
+  it("moves the servers that Claude Code has for this directory alone, and shows tabs as an indent", async () => {
+    const one = { command: "one" };
+    const two = { command: "two" };
+    const elsewhere = { mcpServers: { other: { command: "other" } } };
+    const projects = { [scratch.directory]: { mcpServers: { one } }, "/else/where": elsewhere };
+    const original = JSON.stringify({ mcpServers: { two }, projects }, undefined, "\t");
+    put(".claude.json", original);
+    const moved = await scratch.run(["connect", "claude-code", "--move", "--yes"]);
+    expect(moved.code).toBe(0);
+    expect(moved.stderr).toContain(
+      "one was for this directory alone, and is on the board wherever you use it\n",
+    );
+    expect(moved.stderr).toContain('-     "two": {\n-       "command": "two"\n');
+    expect(moved.stderr).not.toContain("\\u{9}");
+    expect(valueAt("home/plugboard.json", ["mcpServers"])).toEqual({ one, two });
+    expect(valueAt(".claude.json", ["projects"])).toEqual({
+      [scratch.directory]: { mcpServers: {} },
+      "/else/where": elsewhere,
+    });
+    await scratch.run(["connect", "claude-code", "--undo", "--yes"]);
+    expect(readFileSync(at(".claude.json"), "utf8")).toBe(original);
   });
 
   it("can be only a server, or only an agent", async () => {

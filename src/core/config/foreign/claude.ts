@@ -55,7 +55,7 @@ export const claudeDesktop: Application = {
 /** The servers of the project that the caller works in come over those of all projects, as in Claude Code. */
 function readProjects(projects: JsonObject, draft: Draft, cwd: string): void {
   draft.isOfDirectory = true;
-  const current = ancestors(cwd).find((path) => Object.hasOwn(projects, path));
+  const current = projectOf(projects, cwd);
   const project = current === undefined ? undefined : projects[current];
   if (current !== undefined && isJsonObject(project)) {
     const path: KeyPath = ["projects", current];
@@ -73,6 +73,11 @@ function readProjects(projects: JsonObject, draft: Draft, cwd: string): void {
     const message = `is ignored: these servers are for the project ${quote(path)}`;
     draft.notes.push(atKey(["projects", path, "mcpServers"], message));
   }
+}
+
+/** The project that a directory belongs to: its own, or the nearest above it. */
+export function projectOf(projects: JsonObject, cwd: string): string | undefined {
+  return ancestors(cwd).find((path) => Object.hasOwn(projects, path));
 }
 
 function ancestors(path: string): string[] {
