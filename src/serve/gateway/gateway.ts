@@ -26,8 +26,8 @@ import { Connections, MOST_STRANGERS } from "./connections.ts";
 /** How long calls may still take once the gateway is told to stop. */
 export const DRAIN_MS = 30_000;
 /**
- * How long connections stay open on which clients may just be sending their next request. Each request that still comes says
- * that a load balancer has more such connections, so they get as long again. Without a connection, nothing waits.
+ * How long connections stay open on which clients may just be sending their next request. Behind a load balancer, each request
+ * that still comes says that it has more such connections, so they get as long again. Without a connection, nothing waits.
  */
 export const LAST_REQUEST_MS = 1000;
 const MOST_LAST_REQUESTS = 10;
@@ -284,9 +284,11 @@ export class Gateway {
   /** Resolves when no request has come for a while, to how long that took. */
   async #lastRequests(closed: Promise<unknown>): Promise<number> {
     const isClosed = closed.then(() => true);
+    const { replicas, behindProxy } = this.#options;
+    const most = replicas !== undefined || behindProxy ? MOST_LAST_REQUESTS : 1;
     let seen = NaN;
     let waits = 0;
-    for (; waits < MOST_LAST_REQUESTS && seen !== this.#requests; waits += 1) {
+    for (; waits < most && seen !== this.#requests; waits += 1) {
       seen = this.#requests;
       if (await within(this.#options.clock, LAST_REQUEST_MS, isClosed)) break;
     }
