@@ -12,7 +12,7 @@ import { isJsonObject, type JsonObject, objectIn } from "../../core/types/json.t
 import type { ServerConfig } from "../../core/types/server-config.ts";
 import type { PlannedChange } from "../../serve/gateway/page/changes.ts";
 import type { AddSource, Change, OfferFacts } from "../../serve/gateway/page/wire.ts";
-import { oneLine } from "../../util/text.ts";
+import { capitalised, oneLine } from "../../util/text.ts";
 import { visible } from "../../util/visible.ts";
 import type { CliContext } from "../context.ts";
 import type { LiveConfig } from "../live-config.ts";
@@ -22,7 +22,7 @@ import { removeUnusedBundles } from "../servers/bundles.ts";
 import { type FoundOffer, fillOffer, readOffer, readOfferSource } from "../servers/offer.ts";
 import { openServerFile, type ServerFile } from "../servers/server-file.ts";
 import { suspicions } from "../servers/suspicious.ts";
-import { trialLines, tryServer } from "../servers/trial.ts";
+import { promptChange, trialLines, tryServer } from "../servers/trial.ts";
 import { TypedSecrets } from "../servers/typed-secrets.ts";
 import { stateNotes } from "../status/server-state.ts";
 import { typedName } from "../typed/typed-name.ts";
@@ -185,7 +185,11 @@ async function tryFirst(
   context: CliContext,
 ): Promise<string> {
   const trial = await tryServer(name, server, file, context);
-  if (trial.state.kind === "ready") return trialLines(name, trial, context).join(". ");
+  if (trial.state.kind === "ready") {
+    const change = await promptChange(name, trial, file, context);
+    const lines = trialLines(name, trial, context);
+    return [...lines, ...(change === undefined ? [] : [capitalised(change)])].join(". ");
+  }
   if (trial.hasAnswered) return "It asks for a sign-in, which begins in its view";
   const [why = "it does not answer", ...hints] = stateNotes(trial.state, context.options);
   const code = "error" in trial.state ? trial.state.error.code : "SERVER_UNAVAILABLE";

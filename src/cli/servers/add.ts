@@ -39,7 +39,14 @@ import {
   type ServerFile,
   untrustedLines,
 } from "./server-file.ts";
-import { doesNotAnswer, type Trial, trialJson, trialLines, tryServer } from "./trial.ts";
+import {
+  doesNotAnswer,
+  promptChange,
+  type Trial,
+  trialJson,
+  trialLines,
+  tryServer,
+} from "./trial.ts";
 import { suspicions } from "./suspicious.ts";
 import { TypedSecrets } from "./typed-secrets.ts";
 
@@ -226,6 +233,8 @@ async function addServer(
     if (trial !== undefined) {
       showTrial(name, trial, context);
       await requireAnswer(name, complete, trial, command, context);
+      const change = await promptChange(name, trial, file, context);
+      if (change !== undefined) screen.note(change);
     } else if (command.check) screen.note(untried(name, told.unset));
     const change = (servers: ServerText): string => withServer(servers, name, complete);
     const isTrusted = await changeServerFile(file, change, [name], context);

@@ -1,10 +1,12 @@
 // Connects to a server once before it is written, and tells what it has or why it cannot be used.
 
 import { dirname } from "node:path";
+import { describePlan, type PromptPlan } from "../../core/board/prompt-plan.ts";
 import { openBoard } from "../../core/board/board.ts";
 import { plugboardHome } from "../../core/config/home.ts";
 import { parseAgentConfig } from "../../core/config/parse.ts";
 import type { AgentConfig } from "../../core/types/agent-config.ts";
+import type { BoardOptions } from "../../core/types/board-options.ts";
 import { type Diagnostic, diagnosticText, isSuspicious } from "../../core/types/diagnostic.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import type { PinnedTool } from "../../core/types/pin.ts";
@@ -16,6 +18,7 @@ import type { CliContext } from "../context.ts";
 import { elicitationPrompt } from "../questions/elicit.ts";
 import { stateNotes, wantsSignIn } from "../status/server-state.ts";
 import { untilStarted } from "../status/starting.ts";
+import { planFor } from "../status/tool-search.ts";
 import { type ServerFile, trustedSettings } from "./server-file.ts";
 
 export interface Trial {
@@ -24,6 +27,8 @@ export interface Trial {
   state: ServerState;
   /** As the server describes them. */
   tools: PinnedTool[];
+  /** As a model would get them. */
+  offered: readonly Tool[];
   /** What a person should look at before a model uses them. */
   suspicious: Diagnostic[];
   /** Its tools are known, from it or from an earlier run. */
@@ -41,35 +46,38 @@ export async function tryServer(
   context: CliContext,
   start: "eager" | "unknown" = "eager",
 ): Promise<Trial> {
-  const { io, clock, logger } = context;
-  const { env, cwd, homedir } = io;
   const agent = await agentFor(name, server, file, context);
   const board = await openBoard(
     { ...agent, startupWait: 0 },
-    {
-      start,
-      skipFailed: false,
-      env,
-      clock,
-      logger,
-      // As every command does: a server may list other tools to those who cannot be asked.
-      onElicitation: elicitationPrompt(context),
-      stateDir: plugboardHome(env, homedir),
-      workspaceDir: agent.workspace ?? cwd,
-    },
+    { start, skipFailed: false, ...boardOptions(agent, context) },
   );
   try {
     await untilStarted(board, context);
     const [status] = board.status();
     const state: ServerState = status?.state ?? { kind: "stopped" };
     const tools = board.tools({ all: true }).flatMap(triedTool);
+    const offered = board.tools();
     const isListed = state.kind === "ready" || status?.cached === true;
     const hasAnswered = state.kind === "ready" || wantsSignIn(state);
     const suspicious = status?.diagnostics.filter(isSuspicious) ?? [];
-    return { hasAnswered, state, tools, suspicious, isListed };
+    return { hasAnswered, state, tools, offered, suspicious, isListed };
   } finally {
     await board.close();
   }
+}
+
+function boardOptions({ workspace }: AgentConfig, context: CliContext): BoardOptions {
+  const { io, clock, logger } = context;
+  const { env, cwd, homedir } = io;
+  return {
+    env,
+    clock,
+    logger,
+    // As every command does: a server may list other tools to those who cannot be asked.
+    onElicitation: elicitationPrompt(context),
+    stateDir: plugboardHome(env, homedir),
+    workspaceDir: workspace ?? cwd,
+  };
 }
 
 /** With the settings of the file that it is for; but not with those of a file that nobody has trusted. */
@@ -85,6 +93,33 @@ async function agentFor(
   if (settings === undefined) return alone;
   const { workspace, networkAllow, networkProxy, networkInherit, roots, secrets } = settings;
   return { ...alone, workspace, networkAllow, networkProxy, networkInherit, roots, secrets };
+}
+
+/** What changes for models with one more server: past a number of tools, they search. Undefined if nothing does. */
+export async function promptChange(
+  name: string,
+  { offered }: Trial,
+  file: ServerFile,
+  context: CliContext,
+): Promise<string | undefined> {
+  const settings = await trustedSettings(file, context);
+  if (settings === undefined) return undefined;
+  const servers = settings.servers.filter((each) => each.name !== name);
+  const board = await openBoard(
+    { ...settings, servers },
+    { start: "none", ...boardOptions(settings, context) },
+  );
+  try {
+    const { toolSearch } = board;
+    const planOf = (tools: Tool[]): PromptPlan =>
+      planFor(settings, { tools: () => tools, toolSearch });
+    const known = board.tools();
+    const after = planOf([...known, ...offered]);
+    if (planOf(known).mode !== "all" || after.reason === undefined) return undefined;
+    return `from then on, ${describePlan(after)}`;
+  } finally {
+    await board.close();
+  }
 }
 
 function triedTool({ source, ...tool }: Tool): PinnedTool[] {

@@ -219,6 +219,23 @@ describe("plugboard add", () => {
     expect([unasked.code, unasked.stdout]).toEqual([3, ""]);
   });
 
+  it("says before it writes when models will search for tools from then on", async () => {
+    const many = (name: string, count: number): string[] =>
+      add(name, fixture("many-tools", `--count=${count}`), "--scope", "user");
+    const says =
+      /^from then on, tool search is on, since there are more than 50 tools: a model gets 0 of 55 tools /m;
+    const [first, second, third] = [
+      await asked(scratch, many("a", 45), PLAIN),
+      await asked(scratch, many("b", 10), PLAIN),
+      await asked(scratch, many("c", 10), PLAIN),
+    ];
+    expect(first.stderr).not.toContain("tool search");
+    expect(second.stderr).toMatch(says);
+    expect(second.code).toBe(0);
+    // Nothing changes any more.
+    expect(third.stderr).not.toContain("tool search");
+  });
+
   it("tells of the tools that the other commands list", async () => {
     const done = await asked(scratch, add("able", fixture("lists-for-capabilities")), PLAIN);
     expect(done.stderr).toContain("able answers, and has 2 tools: plain, elicitation");
