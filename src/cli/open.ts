@@ -10,6 +10,7 @@ import type { BoardOptions } from "../core/types/board-options.ts";
 import { PlugboardError, unknownServer } from "../core/types/errors.ts";
 import type { Logger } from "../core/types/logger.ts";
 import { isGivenUp } from "../core/types/server-state.ts";
+import { withoutTold } from "./told-warnings.ts";
 import { attach, type Attachment } from "./attach/attach.ts";
 import type { CliContext } from "./context.ts";
 import { demoConfig } from "./demo-config.ts";
@@ -71,9 +72,13 @@ export async function withBoard<Result>(
   const { source, loaded } = await loadFor(open, context);
   const named = loaded.servers.find(({ name }) => name === open.word)?.name;
   const { server = named, about = server } = open;
-  const agent = withoutOtherWarnings(
-    about,
-    await adjust(server === undefined ? loaded : onlyServer(server, loaded)),
+  const home = plugboardHome(env, homedir);
+  const agent = await withoutTold(
+    withoutOtherWarnings(
+      about,
+      await adjust(server === undefined ? loaded : onlyServer(server, loaded)),
+    ),
+    home,
   );
   const keepAlive = open.keepAlive === true && isKeptAlive(loaded, about);
   const isAlone = open.standalone === true || typed !== undefined;
@@ -90,7 +95,7 @@ export async function withBoard<Result>(
     clock,
     // Rules are for the configured servers: that they match no tool of a typed one is no mistake.
     logger: withoutWarnings(logger, { about, showsRules: showsRules ?? typed !== undefined }),
-    stateDir: plugboardHome(env, homedir),
+    stateDir: home,
     restartHint: () => "the next command starts it again",
     workspaceDir: agent.workspace ?? cwd,
     owner: options.owner,

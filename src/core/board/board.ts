@@ -942,8 +942,13 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
   }
 
   #warn(warnings: readonly ConfigProblem[], told: readonly ConfigProblem[] = []): void {
-    const before = new Set(told.map(formatProblem));
-    for (const text of warnings.map(formatProblem)) {
+    // The command that puts a credential away is worth a few more words; `doctor` shows the other remedies.
+    const textOf = (problem: ConfigProblem): string =>
+      problem.isCredential && problem.remedy !== undefined
+        ? `${formatProblem(problem)}; ${problem.remedy}`
+        : formatProblem(problem);
+    const before = new Set(told.map(textOf));
+    for (const text of warnings.map(textOf)) {
       if (!before.has(text)) this.#core.logger.warn(text);
     }
   }

@@ -1,4 +1,4 @@
-import { rmSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { MovableClock } from "../../support/movable-clock.ts";
@@ -157,6 +157,20 @@ describe("plugboard", () => {
     ]);
     const status = await scratch.run(["status"]);
     expect(status.stdout).toContain("postgres://postgres:[REDACTED]@localhost/x");
+  });
+
+  it("names a credential that is written out once, with the command that puts it away", async () => {
+    const secret = { ...fixture("echo"), env: { API_KEY: "k3y-of-mine-that-is-long" } };
+    mkdirSync(join(scratch.directory, "home"), { recursive: true });
+    scratch.servers({ one: secret, two: secret });
+    const warned = async (...argv: string[]): Promise<string> => (await scratch.run(argv)).stderr;
+    expect(await warned("call", "one/echo", "text=hi")).toMatch(
+      /'one' has plaintext [^\n]*:\n +plugboard secrets move one env\.API_KEY\n$/,
+    );
+    expect(await warned()).toMatch(/'two' has plaintext [^\n]*:\n +plugboard [^\n]*\n$/);
+    expect(await warned()).not.toContain("plaintext");
+    const { stdout } = await scratch.run(["doctor"]);
+    for (const name of ["one", "two"]) expect(stdout).toContain(`'${name}' has plaintext`);
   });
 
   it("uses the agent given with --agent", async () => {
