@@ -26,11 +26,13 @@ import {
   type ServerFile,
   untrustedLines,
 } from "../servers/server-file.ts";
+import type { TypedSecrets } from "../servers/typed-secrets.ts";
 import { requireYes } from "../terminal/input.ts";
 import { renderTable } from "../terminal/table.ts";
 import type { Tone } from "../terminal/terminal.ts";
 import { serverLines } from "../trust/view.ts";
 import type { ImportRequest } from "./command.ts";
+import { withInputs } from "./inputs.ts";
 import { type Candidate, chosen, planImport, type Standing } from "./plan.ts";
 
 /** What a file's mode lets others do with it. */
@@ -87,11 +89,11 @@ async function writeServers(
   context: CliContext,
 ): Promise<number> {
   const { screen, options } = context;
-  const wanted = chosen(candidates, command.force);
+  const planned = chosen(candidates, command.force);
   if (!options.json) {
     for (const line of shownFiles(files, candidates, context)) screen.note(line);
   }
-  if (wanted.length === 0) {
+  if (planned.length === 0) {
     if (options.json) screen.json({ ...toJson(target, files, candidates), written: [] });
     else {
       screen.lines(
@@ -102,30 +104,36 @@ async function writeServers(
     }
     return EXIT.ok;
   }
+  const { wanted, typed, unset } = await withInputs(planned, target, command, context);
   const open = [...new Set([...withCredentials(wanted), ...withKeysInPath(wanted)])];
   if (open.length > 0) await requirePrivate(target, open);
-  await requireApproval(wanted, target, command, context);
   const names = wanted.map(({ name }) => name);
-  if (store !== undefined) await putAway(wanted, target, command, store);
   const change = (servers: ServerText): string =>
     wanted.reduce(
       (text, { name, server }) => withServer({ ...servers, text }, name, server),
       servers.text,
     );
-  const isTrusted = await changeServerFile(target, change, names, context);
+  const isTrusted = await typed.onceAgreed(
+    () => requireApproval(wanted, typed, target, command, context),
+    async () => {
+      if (store !== undefined) await putAway(wanted, target, command, store);
+      return changeServerFile(target, change, names, context);
+    },
+  );
   const variables = [...new Set(wanted.flatMap((each) => each.variables))];
   if (options.json) {
     screen.json({
       ...toJson(target, files, candidates),
       written: names,
-      variables,
+      variables: [...variables, ...unset],
       trusted: isTrusted,
     });
     return EXIT.ok;
   }
   screen.lines([`added ${names.map(visible).join(", ")} to ${visible(target.path)}`]);
-  for (const line of leftLines(candidates, wanted)) screen.note(line);
+  for (const line of leftLines(candidates, planned)) screen.note(line);
   for (const line of variableLines(variables)) screen.note(line);
+  for (const line of inputLines(unset)) screen.note(line);
   if (!isTrusted) {
     for (const line of untrustedLines(target, context)) screen.note(line);
     return EXIT.ok;
@@ -319,6 +327,7 @@ function standingCell(standing: Standing): { text: string; tone?: Tone } {
 
 async function requireApproval(
   wanted: readonly Candidate[],
+  typed: TypedSecrets,
   target: ServerFile,
   { yes }: ImportRequest,
   context: CliContext,
@@ -329,6 +338,7 @@ async function requireApproval(
     ...wanted.flatMap(({ name, server }) => serverLines(name, withoutCredentials(server))),
     ...credentialLines(withCredentials(wanted)),
     ...secretLines(wanted),
+    ...typed.lines(),
   ];
   for (const line of lines) screen.note(line);
   await requireYes("Add them?", { yes, what: "add them" }, context);
@@ -391,6 +401,14 @@ function variableLines(variables: readonly string[]): string[] {
   return [
     "These variables must be set where the servers start. Their values are in the files of the applications:",
     ...variables.map((name) => `  export ${name}=`),
+  ];
+}
+
+function inputLines(unset: readonly string[]): string[] {
+  if (unset.length === 0) return [];
+  return [
+    "These variables must be set where the servers start. The application asks for their values:",
+    ...unset.map((name) => `  export ${name}=`),
   ];
 }
 

@@ -3,6 +3,7 @@
 
 import { basename, resolve } from "node:path";
 import { isJsonObject, type JsonObject, valueIn } from "../types/json.ts";
+import type { OfferInput } from "../types/server-offer.ts";
 import { inWords } from "../../util/text.ts";
 import { FILE_NAME } from "./find.ts";
 import type { Application } from "./foreign/application.ts";
@@ -21,6 +22,8 @@ export interface ConfigFile {
   notes: Issue[];
   /** Why servers of another application's file were left out, by name. */
   leftOut?: ReadonlyMap<string, Issue>;
+  /** What another application asks its user for: its servers refer to each by its variable. */
+  inputs?: readonly OfferInput[];
   /** Takes an issue in the value to where the user wrote it. */
   asWritten: (issue: Issue) => Issue;
   source: IssueSource;
@@ -72,12 +75,13 @@ async function interpret(
       : own;
   }
   const { application, isGuess, draft } = translated;
-  const { value, warnings, notes, issues, leftOut } = draft;
+  const { value, warnings, notes, issues, leftOut, inputs } = draft;
   return {
     value,
     issues: [...document.issues, ...issues],
     warnings,
     leftOut,
+    inputs,
     notes: [
       {
         ...atKey([], `is read ${isGuess ? "like" : "as"} a file of ${application.name}`),

@@ -4,6 +4,7 @@ import { stat } from "node:fs/promises";
 import { dirname, isAbsolute, resolve } from "node:path";
 import { PlugboardError } from "../types/errors.ts";
 import { isJsonObject, type JsonObject, objectIn, valueIn } from "../types/json.ts";
+import type { OfferInput } from "../types/server-offer.ts";
 import { readConfigFile } from "./config-file.ts";
 import { APPLICATIONS } from "./foreign/applications.ts";
 import { type FilePlace, places, type PlacesOptions } from "./foreign/places.ts";
@@ -18,6 +19,8 @@ export interface OtherFile extends Pick<FilePlace, "application" | "path"> {
   scope?: FilePlace["scope"];
   /** In our keys, by name. */
   servers: ReadonlyMap<string, JsonObject>;
+  /** What the application asks its user for. The servers refer to each by its variable. */
+  inputs: readonly OfferInput[];
   /** Why a server in the file is not among them, by name. */
   leftOut: ReadonlyMap<string, string>;
   /** Sentences about what does not work here as it does there. */
@@ -69,8 +72,9 @@ function applicationName(id: string): string {
   return APPLICATIONS.find((application) => application.id === id)?.name ?? id;
 }
 
-const NOTHING: Pick<OtherFile, "servers" | "leftOut" | "warnings"> = {
+const NOTHING: Pick<OtherFile, "servers" | "inputs" | "leftOut" | "warnings"> = {
   servers: new Map(),
+  inputs: [],
   leftOut: new Map(),
   warnings: [],
 };
@@ -78,11 +82,12 @@ const NOTHING: Pick<OtherFile, "servers" | "leftOut" | "warnings"> = {
 async function readServers(
   path: string,
   { cwd, homedir }: Pick<PlacesOptions, "cwd" | "homedir">,
-): Promise<Pick<OtherFile, "servers" | "leftOut" | "warnings">> {
+): Promise<Pick<OtherFile, "servers" | "inputs" | "leftOut" | "warnings">> {
   const {
     value,
     warnings,
     leftOut = [],
+    inputs = [],
     source,
     application,
   } = await readConfigFile(path, { cwd });
@@ -100,6 +105,7 @@ async function readServers(
         isJsonObject(server) ? [[name, withAbsolutePaths(server, dirname(path))]] : [],
       ),
     ),
+    inputs,
     leftOut: new Map([...leftOut].map(([name, issue]) => [name, sentences([issue]).join()])),
     warnings: [
       ...sentences(warnings),

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { Sink, useScratch } from "../harness.ts";
+import { asked, Sink, useScratch } from "../harness.ts";
 
 const scratch = useScratch();
 
@@ -37,6 +37,56 @@ async function standings(...argv: string[]): Promise<Record<string, Record<strin
 
 const write = (...argv: string[]) =>
   scratch.run(["import", "--write", "--yes", "--no-check", ...argv]);
+
+describe("what VS Code asks its user for", () => {
+  const inputs = [
+    { id: "key", type: "promptString", description: "The API key", password: true },
+    { id: "region", type: "pickString", description: "Region", options: ["eu", "us"] },
+    { id: "unused", type: "promptString", password: true },
+  ];
+  const headers = { Authorization: "Bearer ${input:key}", "X-Region": "${input:region}" };
+  const search = { type: "http", url: "https://mcp.example.com/", headers };
+  const TYPED = "k3y-that-was-typed";
+
+  it("is asked for, and its secrets are stored", async () => {
+    put(".vscode/mcp.json", { inputs, servers: { search } });
+    const argv = ["import", "--write", "--no-check", "--scope", "user"];
+    const { code, stderr } = await asked(
+      scratch,
+      argv,
+      { NO_COLOR: "1", PATH: "/nonexistent" },
+      ["(Enter alone for your variable KEY) > ", `${TYPED}\r`],
+      ["2) us\n  > ", "us\n"],
+      ["Add them? [y/N] ", "y\n"],
+    );
+    expect(code, stderr).toBe(0);
+    expect(stderr).toContain("The API key");
+    expect(stderr).not.toContain(TYPED);
+    expect(stderr).not.toContain("unused");
+    const { mcpServers } = JSON.parse(scratch.read(OWN)) as { mcpServers: object };
+    expect(mcpServers).toEqual({
+      search: {
+        url: search.url,
+        transport: "http",
+        headers: {
+          Authorization: expect.stringMatching(/^Bearer \$\{secret:\/\/file\/.*vscode-key\}$/),
+          "X-Region": "us",
+        },
+      },
+    });
+    const checked = await scratch.run(["secrets", "check", "--json"]);
+    expect(JSON.parse(checked.stdout)).toMatchObject({ failed: 0, references: [{ ok: true }] });
+  });
+
+  it("is named where nobody can be asked", async () => {
+    put(".vscode/mcp.json", { inputs, servers: { search } });
+    const { code, stderr } = await write("--scope", "user");
+    expect(code).toBe(0);
+    expect(stderr).toContain(
+      "These variables must be set where the servers start. The application asks for their values:\n  export KEY=\n  export REGION=\n",
+    );
+  });
+});
 
 describe("plugboard import shows", () => {
   it("the servers of every application, and changes nothing", async () => {

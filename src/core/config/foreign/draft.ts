@@ -2,6 +2,7 @@
 // was written there, so that whatever is wrong is reported at that place and in that application's words.
 
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import type { OfferInput } from "../../types/server-offer.ts";
 import { closest } from "../../../util/closest.ts";
 import { atKey, atValue, type Issue, type KeyPath, quote } from "../issue.ts";
 import { isBoard } from "../own-server.ts";
@@ -34,6 +35,8 @@ export class Draft {
   readonly warnings: Issue[] = [];
   /** Keys that were ignored or renamed. Paths are the user's. */
   readonly notes: Issue[] = [];
+  /** What the application asks its user for. The servers refer to each by its variable. */
+  readonly inputs: OfferInput[] = [];
   /** Why servers were left out, by name. */
   readonly leftOut = new Map<string, Issue>();
   /** In another working directory, the file would be translated to other servers. */

@@ -1,7 +1,8 @@
 // VS Code: `mcp.json` with `servers` and `inputs`, and the older `mcp` block of its settings. What VS Code asks its user
 // for, `${input:id}`, becomes a reference to a variable of that name.
 
-import { isJsonObject } from "../../types/json.ts";
+import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import type { OfferInput } from "../../types/server-offer.ts";
 import { variableName } from "../../../util/environment.ts";
 import { atKey, type KeyPath, quote } from "../issue.ts";
 import { type Application, mentions, someHas } from "./application.ts";
@@ -48,30 +49,49 @@ export const vscode: Application = {
 
 /** Says once for each input how to set it. */
 function inputReferences(inputs: unknown, path: KeyPath, draft: Draft): (id: string) => string {
-  const known = new Map<string, { path: KeyPath; description: string; fallback?: string }>();
+  const known = new Map<string, { path: KeyPath; input: OfferInput }>();
   for (const [index, input] of (Array.isArray(inputs) ? inputs : []).entries()) {
     if (!isJsonObject(input) || typeof input["id"] !== "string") continue;
-    const { id, description, default: fallback } = input;
-    known.set(id, {
+    known.set(input["id"], {
       path: [...path, index, "id"],
-      description: typeof description === "string" ? `: ${description}` : "",
-      fallback: typeof fallback === "string" ? fallback : undefined,
+      input: toOfferInput(input["id"], input),
     });
   }
   const told = new Set<string>();
   return (id) => {
     const name = variableName(id);
-    const input = known.get(id);
+    const { input = toOfferInput(id, {}), path: place = path } = known.get(id) ?? {};
     if (!told.has(id)) {
       told.add(id);
-      const about = input?.description ?? "";
+      const about = input.description === undefined ? "" : `: ${input.description}`;
+      draft.inputs.push(input);
       draft.notes.push(
         atKey(
-          input?.path ?? path,
+          place,
           `the input ${quote(id)} is read from the variable ${name}; to set it, export ${name}${about}`,
         ),
       );
     }
-    return reference(name, input?.fallback);
+    return reference(name, input.default);
+  };
+}
+
+/** What is typed hidden in VS Code, and what nothing is said about, is a secret. */
+function toOfferInput(id: string, input: JsonObject): OfferInput {
+  const { description, default: fallback, password, options } = input;
+  const choices = (Array.isArray(options) ? (options as unknown[]) : []).flatMap((each) => {
+    const value = isJsonObject(each) ? each["value"] : each;
+    return typeof value === "string" ? [value] : [];
+  });
+  const isShown = password === false || choices.length > 0 || typeof fallback === "string";
+  return {
+    key: id,
+    variable: variableName(id),
+    ...(typeof description === "string" && { description }),
+    isRequired: true,
+    isSecret: password === true || !isShown,
+    format: "string",
+    ...(typeof fallback === "string" && { default: fallback }),
+    ...(choices.length > 0 && { choices }),
   };
 }
