@@ -1,5 +1,6 @@
 // A change of one server's entry in its file, planned: shown with its diff, and written only if the file is still the same.
 
+import type { FileSource } from "../../core/config/find.ts";
 import type { ServerText } from "../../core/config/server-text.ts";
 import { loadConfig } from "../../core/config/load.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
@@ -67,24 +68,31 @@ export async function planEntryChange(
         [server],
         context,
       );
-      if (isTrusted) await trustWhatWasShown(file, text, context);
+      const isUsed = isTrusted || isNamed(source);
+      if (isUsed) await trustWhatWasShown(file, text, context);
       await given.after?.();
       await live.reload();
-      return isTrusted ? undefined : `${visible(path)} is not trusted, so nothing in it starts`;
+      return isUsed ? undefined : `${visible(path)} is not trusted, so nothing in it starts`;
     },
   };
 }
 
+/** Naming a file approves it. */
+function isNamed({ from }: FileSource): boolean {
+  return from === "flag" || from === "environment";
+}
+
 /**
- * A file that was named is used as it was when it was named, and a later edit of it waits. This one does not: the person
- * who has confirmed it has read it.
+ * A file that needed no trust is used as it was when the gateway started, and a later edit of it waits. This one does not:
+ * the person who has confirmed it has read it. Nothing else in the file waits then, or it could not have been confirmed.
  */
 async function trustWhatWasShown(
   { path, source, trust }: ServerFile,
   text: string,
   { io, clock }: CliContext,
 ): Promise<void> {
-  if (trust.kind !== "unneeded" || (await isFileYours(path, io))) return;
+  if (trust.kind !== "unneeded" && !isNamed(source)) return;
+  if (await isFileYours(path, io)) return;
   const { store, launches } = await judgeFile(source, io, text);
   await store.approve(path, launches.all, clock.now());
 }

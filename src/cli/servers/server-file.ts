@@ -3,7 +3,14 @@
 import { existsSync } from "node:fs";
 import { readlink } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { FILE_NAME, filesOf, type FileSource, ownFile, withBase } from "../../core/config/find.ts";
+import {
+  FILE_NAME,
+  filesOf,
+  type FileSource,
+  ownFile,
+  placeOf,
+  withBase,
+} from "../../core/config/find.ts";
 import { plugboardHome } from "../../core/config/home.ts";
 import { agentIdsIn, loadConfig } from "../../core/config/load.ts";
 import {
@@ -67,7 +74,8 @@ export function fileSource(scope: Scope | undefined, context: CliContext): FileS
       hint: "give one of them",
     });
   }
-  if (scope === "user" || scope === "local" || (scope === "project" && local === own)) {
+  const isOwn = placeOf(local) === placeOf(own);
+  if (scope === "user" || scope === "local" || (scope === "project" && isOwn)) {
     return { kind: "file", path: own, from: "home" };
   }
   if (scope === "project") return withBase({ kind: "file", path: local, from: "directory" }, io);
@@ -125,8 +133,9 @@ async function trustBefore(
   { io }: CliContext,
 ): Promise<TrustBefore> {
   const { path } = source;
-  // Later it may be found here, and not named.
-  const isFoundHere = path === join(resolve(io.cwd), FILE_NAME) && source.from !== "home";
+  // Later it may be found here, and not named. Your own file is found as yours, wherever you are.
+  const isOwn = placeOf(path) === placeOf(ownFile(io.env, io.homedir));
+  const isFoundHere = path === join(resolve(io.cwd), FILE_NAME) && !isOwn;
   if (original.text === undefined) {
     return isFoundHere
       ? { kind: "renewed", launches: [], waiting: new Set() }

@@ -44,7 +44,7 @@ export function findConfig({ flag, env, cwd, homedir }: FindOptions): ConfigSour
   const home = ownFile(env, homedir);
   const local = join(resolve(cwd), FILE_NAME);
   // Whoever made the directory could have put a pipe there, on which every command would wait.
-  if (local !== home && exists(local, { isFile: true })) {
+  if (placeOf(local) !== placeOf(home) && exists(local, { isFile: true })) {
     return withBase({ kind: "file", path: local, from: "directory" }, { env, homedir });
   }
   return exists(home) ? { kind: "file", path: home, from: "home" } : { kind: "demo" };

@@ -1,7 +1,7 @@
 // Changes that people make in the page of a gateway: they are written as the commands would write them, and the gateway
 // runs with them at once.
 
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
@@ -17,8 +17,13 @@ const BUNDLES = fileURLToPath(new URL("../../fixtures/bundles", import.meta.url)
 const echo = { command: process.execPath, args: [ECHO] };
 
 async function up(...argv: string[]): Promise<PageApi> {
-  await scratch.up(argv);
-  const { stdout } = await scratch.run([...argv, "ui", "--print"]);
+  return upIn(scratch.directory, ...argv);
+}
+
+async function upIn(directory: string, ...argv: string[]): Promise<PageApi> {
+  const around = { cwd: () => directory };
+  await scratch.up(argv, around);
+  const { stdout } = await scratch.run([...argv, "ui", "--print"], around);
   return enterPage(stdout.trim());
 }
 
@@ -125,6 +130,39 @@ describe("a change in the page", () => {
         verdict: { kind: "asks", rule: "approval of server echo, for this tool" },
       },
     ]);
+  });
+
+  it.each([
+    ["a named file of the working directory", ".", "plugboard.json"],
+    ["the named file of Plugboard's home, from inside it", "home", "plugboard.json"],
+    ["the file of Plugboard's home, from inside it", "home", undefined],
+    ["the file of a home that is behind a link, from inside it", "linked", undefined],
+  ])("is in use at once in %s", async (_, place, named) => {
+    const directory = join(scratch.directory, place);
+    const home = join(scratch.directory, "home");
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    if (place === "linked") symlinkSync(directory, home);
+    scratch.file(`${place}/plugboard.json`, { mcpServers: { echo } });
+    const argv = named === undefined ? [] : ["--config", join(directory, named)];
+    const page = await upIn(directory, ...argv);
+    for (const what of [
+      {
+        kind: "add",
+        agent: "default",
+        name: "second",
+        from: { kind: "json", json: JSON.stringify(echo) },
+        secrets: {},
+        check: false,
+      },
+      { kind: "server", action: "disable", agent: "default", server: "second" },
+      { kind: "server", action: "enable", agent: "default", server: "second" },
+    ] satisfies Change[]) {
+      const { hash } = await page.ask("changes/preview", { change: what });
+      // It says nothing, since nothing waits.
+      expect(await page.ask("changes/confirm", { hash })).toEqual({});
+    }
+    // Both servers have theirs.
+    await expect.poll(() => tools(page, "allowed")).toBeGreaterThan(20);
   });
 
   it("shows no credential, and keeps what it does not show", async () => {
