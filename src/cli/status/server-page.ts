@@ -86,10 +86,11 @@ function nextAttempt(state: ServerState, now: number): string {
   return `${state.attempt}${of}, in ${duration(Math.max(0, state.retryAt - now))}`;
 }
 
-function callsText({ total, failed, latencyMs }: ServerStatus["calls"]): string {
+function callsText({ total, failed, latencyMs, waitedMs }: ServerStatus["calls"]): string {
   if (total === 0) return "";
   const latency = latencyMs === undefined ? "" : `, ${duration(latencyMs)} on average`;
-  return `${plural(total, "call")}, ${failed} failed${latency}`;
+  const waited = waitedMs === undefined ? "" : `; waited ${duration(waitedMs)} for answers`;
+  return `${plural(total, "call")}, ${failed} failed${latency}${waited}`;
 }
 
 function section(title: string, lines: readonly string[], width = Infinity): string[] {

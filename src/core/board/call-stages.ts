@@ -119,6 +119,7 @@ export class CallStages {
         ask: onApproval,
         store: approvals,
         turns,
+        clock,
       }),
       (subject) => (sharedStages(subject) ?? this).concurrency(subject),
       outputStage(logger),

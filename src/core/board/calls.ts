@@ -4,6 +4,7 @@
 import { randomUUID } from "node:crypto";
 import { toFailure, toGatewayFailure } from "../tools/failure.ts";
 import { toInputRequired, toOutcome } from "../tools/outcome.ts";
+import { ownTime } from "../guard/own-time.ts";
 import { outcomeSize } from "../guard/outcome-size.ts";
 import type { BoardCallOptions } from "../types/board.ts";
 import type { CallOptions } from "../types/connection.ts";
@@ -31,7 +32,7 @@ import type {
   ToolUpdate,
   UpdateListener,
 } from "../types/tool.ts";
-import type { LiveServer, ServerSupervisor } from "../types/supervisor.ts";
+import type { CallCounter, LiveServer, ServerSupervisor } from "../types/supervisor.ts";
 import { abortSignalOf, allowManyListeners, type CallSignal } from "../../util/abort.ts";
 import type { Clock } from "../../util/clock.ts";
 import type { Emitter } from "../../util/emitter.ts";
@@ -66,6 +67,8 @@ export interface Called<Answer> {
   frame?: Frame | undefined;
   /** Only rules apply, no limits and no approval. */
   asksNobody?: boolean;
+  /** Counts the calls of the tool's server. */
+  counter?: () => CallCounter;
 }
 
 /** One kind of request to a server. */
@@ -130,8 +133,9 @@ export class Calls {
    */
   around<Answer>(subject: Subject, make: () => Called<Answer>): Next {
     return this.#options.guard.around(subject, () => {
-      const { frame, ...called } = make();
-      const outermost = subject.content === undefined ? this.#forTool(frame) : this.#forContent;
+      const { frame, counter, ...called } = make();
+      const outermost =
+        subject.content === undefined ? this.#forTool(frame, counter) : this.#forContent;
       return { ...called, outermost };
     });
   }
@@ -197,7 +201,7 @@ export class Calls {
       decision: ALLOWED,
       audit: undefined,
       argsJson: undefined,
-      reached: now,
+      waitedMs: 0,
       isSent: false,
       timeline: this.#isWatched(subject, now) ? { steps: [], redacted: [] } : undefined,
     };
@@ -206,13 +210,13 @@ export class Calls {
   }
 
   /** The stage that every call of a tool ends in. */
-  #forTool(frame: Frame | undefined): OutermostStage {
+  #forTool(frame: Frame | undefined, counter: Called<unknown>["counter"]): OutermostStage {
     return {
       after: (call, outcome) =>
         call.framed && frame !== undefined && outcome.inputRequired === undefined
-          ? this.#endFramed(call, outcome, frame)
-          : this.#end(call, outcome),
-      failed: (call, error) => this.#end(call, failureOf(call, error)),
+          ? this.#endFramed(call, outcome, frame, counter)
+          : this.#end(call, outcome, counter),
+      failed: (call, error) => this.#end(call, failureOf(call, error), counter),
     };
   }
 
@@ -228,7 +232,12 @@ export class Calls {
     },
   };
 
-  async #endFramed(call: GuardedCall, outcome: CallOutcome, frame: Frame): Promise<CallOutcome> {
+  async #endFramed(
+    call: GuardedCall,
+    outcome: CallOutcome,
+    frame: Frame,
+    counter: Called<unknown>["counter"],
+  ): Promise<CallOutcome> {
     let framed: CallOutcome;
     try {
       framed = await frame(outcome);
@@ -236,12 +245,16 @@ export class Calls {
       framed = failureOf(call, error);
     }
     call.now = this.#clock.monotonic();
-    return this.#end(call, framed);
+    return this.#end(call, framed, counter);
   }
 
-  #end(call: GuardedCall, outcome: CallOutcome): CallOutcome {
+  #end(call: GuardedCall, outcome: CallOutcome, counter: Called<unknown>["counter"]): CallOutcome {
     this.#ended();
-    this.#report(call, outcome);
+    const { isError = false } = outcome;
+    const { waitedMs } = call;
+    const durationMs = ownTime(call);
+    counter?.().ended?.({ durationMs, waitedMs, isError });
+    this.#report(call, outcome, durationMs);
     return outcome;
   }
 
@@ -300,12 +313,9 @@ export class Calls {
       await confirmation;
       return await sendNow(connection, call);
     };
-    const leave = ({ now, reached }: GuardedCall, hasFailed: boolean): void =>
-      supervisor.leave(now - reached, hasFailed);
     return {
       // A call to a ready server that needs no confirmation waits for nothing but the answer.
       send: (call) => {
-        call.reached = call.now;
         this.#reportStart(call);
         supervisor.enter();
         const { direct } = supervisor;
@@ -318,12 +328,11 @@ export class Calls {
           : sendConfirmed(direct, call, confirmation);
       },
       received: (call, answer) => {
-        const outcome = received(call, answer);
-        leave(call, outcome.failure !== undefined);
-        return outcome;
+        supervisor.leave();
+        return received(call, answer);
       },
       failed: (call, error) => {
-        leave(call, true);
+        supervisor.leave();
         const isOfSession = supervisor.definition.origin === "session";
         const told = isOfSession && error instanceof PlugboardError ? ofSession(error) : error;
         return failed(call, told);
@@ -338,7 +347,6 @@ export class Calls {
   ): Callee {
     return {
       send: (call) => {
-        call.reached = call.now;
         this.#reportStart(call);
         const live = gateway();
         if (live === undefined) throw gatewayGone();
@@ -392,17 +400,17 @@ export class Calls {
     if (timeline !== undefined) this.#show((watcher) => watcher.started(event));
   }
 
-  #report(call: GuardedCall, outcome: CallOutcome): void {
-    const { callId, subject, started, now, timeline } = call;
+  #report(call: GuardedCall, outcome: CallOutcome, durationMs: number): void {
+    const { callId, subject, timeline, waitedMs } = call;
     const isLogged = this.#logger !== silentLogger;
     const isHeard = this.#events.has("call");
     if (!isLogged && !isHeard && timeline === undefined) return;
     const { publicName: tool, source } = subject;
     const { failure, isError = false } = outcome;
-    const durationMs = now - started;
     if (isLogged) this.#logger.debug("call", { tool, ms: durationMs, ...(isError && { isError }) });
     if (!isHeard && timeline === undefined) return;
-    const event = { callId, tool, source, durationMs, isError, failure };
+    const waited = waitedMs > 0 ? { waitedMs } : {};
+    const event = { callId, tool, source, durationMs, ...waited, isError, failure };
     if (isHeard) this.#events.emit("call", event);
     if (timeline === undefined) return;
     const { args, caller, decision } = call;
@@ -499,12 +507,10 @@ function tooDeep(what: string, { subject }: GuardedCall): PlugboardError {
   return new PlugboardError("INVALID_ARGUMENTS", message);
 }
 
-function callOptions(
-  { callId, argsJson, signal, onUpdate, handlers, request }: GuardedCall,
-  timeout: number,
-  board: object,
-): CallOptions {
+function callOptions(call: GuardedCall, timeout: number, board: object): CallOptions {
+  const { callId, argsJson, signal, onUpdate, handlers, request } = call;
   return {
+    waits: call,
     callId,
     argsJson,
     board,

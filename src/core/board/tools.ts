@@ -257,12 +257,9 @@ export class BoardTools {
     return tool;
   }
 
-  #make(
-    entry: CatalogEntry,
-    { definition, keys, inGateway }: ServerEntry,
-    callee: () => Callee,
-  ): BoardTool {
+  #make(entry: CatalogEntry, of: ServerEntry, callee: () => Callee): BoardTool {
     const { guard, calls, execute } = this.#options;
+    const { definition, keys, inGateway } = of;
     const { publicName, fullName, server, tool } = entry;
     const subject = new ToolSubject(tool, {
       canonical: `${server}/${tool.name}`,
@@ -283,7 +280,11 @@ export class BoardTools {
       : undefined;
     return {
       subject,
-      guarded: calls.around(subject, () => ({ callee: callee(), frame })),
+      guarded: calls.around(subject, () => ({
+        callee: callee(),
+        frame,
+        counter: () => of.supervisor.stats,
+      })),
       tool: {
         ...toTool(entry, execute, guard.presenter(subject)),
         ...(guard.isForOwner(subject) && { ownerOnly: true }),

@@ -36,6 +36,8 @@ export interface ApprovalSettings {
   store: Pick<GivenApprovals, "has" | "add" | "keeps">;
   /** Default: nobody is being asked anything yet. */
   turns?: ApprovalTurns;
+  /** Measures how long the call waits for the answer. */
+  clock?: Pick<Clock, "monotonic">;
 }
 
 /** Whoever is asked gets one question at a time, and does not wait for the answers of others. */
@@ -57,6 +59,7 @@ type Consent = "once" | "always";
 export function approvalStage(settings: ApprovalSettings): StageFor {
   const { servers, agentMode, least, store } = settings;
   const { redact = (value) => value, turns = new ApprovalTurns() } = settings;
+  const { clock = systemClock } = settings;
 
   async function answerTo(
     request: ApprovalRequest,
@@ -84,11 +87,16 @@ export function approvalStage(settings: ApprovalSettings): StageFor {
     if (await store.has(call.subject, call.approvalsOf)) return "always";
     const ask = call.onApproval ?? settings.ask;
     const turn = turns.of(ask);
-    await turn.acquire(call.signal);
-    // The turn ends with the answer, even if the call was cancelled meanwhile: the question is still on the
-    // screen, and a second one must not cover it.
-    const answer = answerTo(request, call, ask).finally(() => turn.release());
-    return untilAborted(answer, call.signal, cancelled);
+    const began = clock.monotonic();
+    try {
+      await turn.acquire(call.signal);
+      // The turn ends with the answer, even if the call was cancelled meanwhile: the question is still on the
+      // screen, and a second one must not cover it.
+      const answer = answerTo(request, call, ask).finally(() => turn.release());
+      return await untilAborted(answer, call.signal, cancelled);
+    } finally {
+      if (ask !== undefined) call.waitedMs += clock.monotonic() - began;
+    }
   }
 
   return (subject) => {

@@ -70,7 +70,11 @@ function isWhole(line: JsonObject): boolean {
     case "start":
       return areText("id", ...ALWAYS_TEXT);
     case "call":
-      return areText("decision", "outcome", ...ALWAYS_TEXT) && areCounts("durationMs", "bytes");
+      return (
+        areText("decision", "outcome", ...ALWAYS_TEXT) &&
+        areCounts("durationMs", "bytes") &&
+        (line["waitedMs"] === undefined || areCounts("waitedMs"))
+      );
     default:
       return false;
   }

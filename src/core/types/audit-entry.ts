@@ -40,7 +40,10 @@ export interface AuditEntry {
   arguments?: JsonObject;
   decision: Decision["verdict"];
   rule?: string;
+  /** How long it took, without `waitedMs`. */
   durationMs: number;
+  /** How long it waited for answers of people, or of the host's model. Absent if it did not. */
+  waitedMs?: number;
   /** The size of the answer, roughly. */
   bytes: number;
   /**

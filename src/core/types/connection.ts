@@ -42,6 +42,8 @@ export interface CallOptions extends CallerRequest {
   onUpdate?: UpdateListener | undefined;
   /** Milliseconds after which the call fails even if there is progress. */
   ceiling: number;
+  /** Is told how long the call waits for answers to what its server asks. */
+  waits?: { waitedMs: number } | undefined;
 }
 
 export interface ToolList {

@@ -49,7 +49,11 @@ export interface CallEvent {
   /** The public name. */
   tool: string;
   source: ToolSource;
+  /** How long it took, without `waitedMs`. */
   durationMs: number;
+  /** How long it waited for answers: to the question whether it may run, and to what its server asked. Absent if it did not. */
+  waitedMs?: number;
+  /** The tool reported an error, or there is a `failure`. */
   isError: boolean;
   failure?: CallFailure;
 }

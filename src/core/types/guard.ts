@@ -82,8 +82,8 @@ export interface GuardedCall {
   audit: object | undefined;
   /** The arguments as JSON, once somebody has needed that: what is audited is what is sent. */
   argsJson: string | undefined;
-  /** When the call came to its callee, in the clock's monotonic time. */
-  reached: number;
+  /** How long it has waited for answers of people, or of the host's model, in milliseconds. */
+  waitedMs: number;
   /** Its server may have got it. */
   isSent: boolean;
   /** Absent while nobody watches. */

@@ -5,6 +5,20 @@ import type { ServerIdentity } from "./connection.ts";
 import type { ServerState } from "./server-state.ts";
 import type { ServerOrigin, ServerScope } from "./server-definition.ts";
 
+/**
+ * The calls of a server's tools that have ended, refused ones included. Those failed that ended with an error, also one that
+ * the tool itself reported.
+ */
+export interface ServerCalls {
+  total: number;
+  failed: number;
+  inFlight: number;
+  /** How long those took that did not fail, on average of the latest, without `waitedMs`. */
+  latencyMs?: number;
+  /** How long all of them have waited for answers of people, or of the host's model. Absent if none did. */
+  waitedMs?: number;
+}
+
 export interface ServerStatus {
   name: string;
   origin: ServerScope;
@@ -30,7 +44,7 @@ export interface ServerStatus {
   lastError?: string;
   identity?: ServerIdentity;
   pid?: number;
-  calls: { total: number; failed: number; inFlight: number; latencyMs?: number };
+  calls: ServerCalls;
   diagnostics: Diagnostic[];
   /** The last lines that the server wrote to stderr. */
   stderr: string[];

@@ -13,6 +13,13 @@ import type { ServerStatus } from "./server-status.ts";
 export type LiveServer = Pick<Connection, "identity" | "content" | "callTool"> &
   Partial<Pick<Connection, "onToolsChanged">>;
 
+/** What is told of a server's calls. Where a gateway runs it, the gateway counts. */
+export interface CallCounter {
+  /** A call of one of its tools has ended. */
+  ended?(call: { durationMs: number; waitedMs: number; isError: boolean }): void;
+  snapshot(): ServerStatus["calls"];
+}
+
 /** Starts, watches, restarts and stops one server, or speaks for whoever does. */
 export interface ServerSupervisor {
   /** Its settings may change at any time; what is started stays the same. */
@@ -24,7 +31,7 @@ export interface ServerSupervisor {
   readonly direct: LiveServer | undefined;
   readonly restarts: number;
   readonly lastError: PlugboardError | undefined;
-  readonly stats: { snapshot(): ServerStatus["calls"] };
+  readonly stats: CallCounter;
   /** What a gateway tells of the server. Absent if it runs in this process. */
   readonly told?: ToldServer;
   stderrTail(): string[];
@@ -41,7 +48,7 @@ export interface ServerSupervisor {
   acquire(signal?: CallSignal): Promise<LiveServer>;
   /** Call it before and `leave` after each call, so that the server is not stopped as idle meanwhile. */
   enter(): void;
-  leave(ms: number, failed: boolean): void;
+  leave(): void;
   /** Lists the tools again, or makes one attempt to start the server if it is down. */
   refresh(): Promise<void>;
   restart(): Promise<void>;

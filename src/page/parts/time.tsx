@@ -27,6 +27,11 @@ export function took(ms: number): string {
   return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
 }
 
+/** `3 min waiting for answers`; what it stands beside leaves that time out. */
+export function waiting(ms: number): string {
+  return `${ms < 60_000 ? took(ms) : span(ms)} waiting for answers`;
+}
+
 export function Ago({ at }: { at: number }): VNode {
   const ms = now.value - at;
   const text = ms < 1000 && ms > -1000 ? "now" : ms < 0 ? `in ${span(-ms)}` : `${span(ms)} ago`;

@@ -8,7 +8,7 @@ import { jsonLines } from "../parts/export.ts";
 import { save } from "../parts/save.ts";
 import { size } from "../parts/size.ts";
 import { Table } from "../parts/table.tsx";
-import { Ago, took } from "../parts/time.tsx";
+import { Ago, took, waiting } from "../parts/time.tsx";
 import { linkTo } from "../route.ts";
 import { calls, leftOut } from "../store.ts";
 
@@ -110,7 +110,10 @@ export function CallTable({
           <td class="wide">
             <Foreign text={call.who ?? call.command ?? call.agent} most={100} />
           </td>
-          <td class="number">{call.ms === undefined ? "…" : took(call.ms)}</td>
+          <td class="number">
+            {call.ms === undefined ? "…" : took(call.ms)}
+            {call.waitedMs !== undefined && <small>+ {waiting(call.waitedMs)}</small>}
+          </td>
           <td class="number wide">{call.bytes === undefined ? "" : size(call.bytes)}</td>
           <td class="when">
             <Ago at={call.at} />

@@ -13,7 +13,7 @@ import { Pager } from "../parts/pager.tsx";
 import { save } from "../parts/save.ts";
 import { size } from "../parts/size.ts";
 import { Table } from "../parts/table.tsx";
-import { Ago, took } from "../parts/time.tsx";
+import { Ago, took, waiting } from "../parts/time.tsx";
 import { linkTo } from "../route.ts";
 
 type Query = PageRequests["audit/search"]["takes"];
@@ -184,7 +184,10 @@ function Row({ row }: { row: AuditRow }): VNode {
           most={100}
         />
       </td>
-      <td class="number">{row.durationMs === undefined ? "" : took(row.durationMs)}</td>
+      <td class="number">
+        {row.durationMs === undefined ? "" : took(row.durationMs)}
+        {row.waitedMs !== undefined && <small>+ {waiting(row.waitedMs)}</small>}
+      </td>
       <td class="number wide">{row.bytes === undefined ? "" : size(row.bytes)}</td>
       <td class="when">
         <Ago at={Date.parse(row.time)} />
@@ -225,7 +228,7 @@ const COLUMNS = [
   "decision",
   "rule",
 ];
-const MORE = ["outcome", "decided", "durationMs", "bytes", "arguments"];
+const MORE = ["outcome", "decided", "durationMs", "waitedMs", "bytes", "arguments"];
 
 function saveAll(kind: "jsonl" | "csv"): Promise<void> {
   return run(async () => {

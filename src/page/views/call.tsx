@@ -14,7 +14,7 @@ import { Foreign } from "../parts/foreign.tsx";
 import { Result } from "../parts/result.tsx";
 import { size } from "../parts/size.ts";
 import { Table } from "../parts/table.tsx";
-import { Ago, took } from "../parts/time.tsx";
+import { Ago, took, waiting } from "../parts/time.tsx";
 import { linkTo } from "../route.ts";
 import { agents, calls, isOwner } from "../store.ts";
 import { Outcome } from "./activity.tsx";
@@ -51,7 +51,7 @@ export function Call({ id }: { id: string }): VNode {
 }
 
 function Facts({ call }: { call: CallFacts }): VNode {
-  const { agent, tool, who, command, at, ms, bytes, verdict, rule, server } = call;
+  const { agent, tool, who, command, at, ms, waitedMs, bytes, verdict, rule, server } = call;
   return (
     <dl>
       <dt>Outcome</dt>
@@ -86,6 +86,7 @@ function Facts({ call }: { call: CallFacts }): VNode {
       <dd>
         <Ago at={at} />
         {ms !== undefined && `, took ${took(ms)}`}
+        {waitedMs !== undefined && `, and ${waiting(waitedMs)}`}
       </dd>
       {bytes !== undefined && (
         <>

@@ -5,7 +5,7 @@ import type { StateKind } from "../../serve/gateway/page/wire.ts";
 import { Act } from "../parts/act.tsx";
 import { Foreign } from "../parts/foreign.tsx";
 import { State } from "../parts/state.tsx";
-import { Ago, took } from "../parts/time.tsx";
+import { Ago, took, waiting } from "../parts/time.tsx";
 import { linkTo } from "../route.ts";
 import { calls, gateway, isOwner, servers } from "../store.ts";
 import { ServerEntry } from "./server-entry.tsx";
@@ -106,6 +106,7 @@ export function Server({ id }: { id: string }): VNode {
           {server.calls.total}, {server.calls.failed} failed, {server.calls.inFlight} running
           {server.calls.p50 !== undefined &&
             `; half of them took at most ${took(server.calls.p50)}, 95 % at most ${took(server.calls.p95 ?? 0)}`}
+          {server.calls.waitedMs !== undefined && `, besides ${waiting(server.calls.waitedMs)}`}
         </dd>
       </dl>
       <ServerParts

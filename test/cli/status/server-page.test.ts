@@ -19,7 +19,7 @@ describe("a server in full", () => {
         protocolVersion: "2025-11-25",
         era: "legacy",
       },
-      calls: { total: 3, failed: 1, inFlight: 0, latencyMs: 12 },
+      calls: { total: 3, failed: 1, inFlight: 0, latencyMs: 12, waitedMs: 180_000 },
       diagnostics: [
         { server: "docs", subject: "odd", message: "left out" },
         { server: "docs", message: "capped" },
@@ -38,7 +38,8 @@ describe("a server in full", () => {
       "  start       250 ms",
       "  tools       2",
       "  restarts    1",
-      "  calls       3 calls, 1 failed, 12 ms on average",
+      "  calls       3 calls, 1 failed, 12 ms on average; waited 3",
+      "              min for answers",
       "",
       "notes",
       "  odd: left out",

@@ -65,11 +65,14 @@ describe("the question", () => {
   it("refuse: the call is not made", async () => {
     const { onApproval } = person("refuse");
     const board = await openWith(asking, { onApproval });
+    const sent: string[] = [];
+    board.on("callStart", ({ tool }) => sent.push(tool));
     expect((await board.call("echo/echo", hi)).failure).toEqual({
       code: "NOT_APPROVED",
       message: "echo/echo was not approved",
     });
-    expect(statusOf(board, "echo").calls.total).toBe(0);
+    expect(sent).toEqual([]);
+    expect(statusOf(board, "echo").calls).toMatchObject({ total: 1, failed: 1 });
   });
 
   it("nobody to ask: the call is refused and says what can be done", async () => {

@@ -238,15 +238,18 @@ describe("what is refused is no news", () => {
     );
   });
 
-  it("its call does not reach the server: no call is counted", async () => {
+  it("its call does not reach the server, and counts as one that failed", async () => {
     const board = await openWith({
       tools: { deny: ["echo/*"] },
       servers: { echo: fixture("echo") },
     });
     const calls: BoardEvents["call"][] = [];
     board.on("call", (event) => calls.push(event));
+    const sent: string[] = [];
+    board.on("callStart", ({ tool }) => sent.push(tool));
     await board.call("echo/echo", { text: "x" });
-    expect(statusOf(board, "echo").calls).toMatchObject({ inFlight: 0, total: 0 });
+    expect(sent).toEqual([]);
+    expect(statusOf(board, "echo").calls).toMatchObject({ inFlight: 0, total: 1, failed: 1 });
     expect(calls).toMatchObject([{ isError: true, failure: { code: "REFUSED_BY_POLICY" } }]);
   });
 });

@@ -50,7 +50,7 @@ export function callOf(of: Subject, overrides: Partial<GuardedCall> = {}): Guard
     decision: { verdict: "allowed" },
     audit: undefined,
     argsJson: undefined,
-    reached: 0,
+    waitedMs: 0,
     isSent: false,
     timeline: undefined,
     ...overrides,

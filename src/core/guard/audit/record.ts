@@ -48,6 +48,7 @@ export interface AuditRecord {
   startNumber: number | undefined;
   decision: Decision;
   durationMs: number;
+  waitedMs: number;
   bytes: number;
   outcome: AuditEntry["outcome"];
 }
@@ -57,16 +58,22 @@ export interface AuditRecord {
  * together by hand: JSON.stringify quotes whatever comes from outside, and the rest is known to be plain.
  */
 export function toLine(record: AuditRecord, startId?: string): string {
-  const { of, time, decision, durationMs } = record;
+  const { of, time, decision, durationMs, waitedMs } = record;
   return (
     `{"type":"call",` +
     (startId === undefined ? "" : `"start":"${startId}",`) +
     `"time":"${isoTime(time)}",${of.json}${shownArguments(record)}` +
     `,"decision":"${decision.verdict}"` +
     (decision.rule === undefined ? "" : `,"rule":${JSON.stringify(decision.rule)}`) +
-    `,"durationMs":${Math.round(durationMs * 100) / 100},"bytes":${record.bytes}` +
+    `,"durationMs":${hundredths(durationMs)}` +
+    (waitedMs > 0 ? `,"waitedMs":${hundredths(waitedMs)}` : "") +
+    `,"bytes":${record.bytes}` +
     `,"outcome":"${record.outcome}"}\n`
   );
+}
+
+function hundredths(ms: number): number {
+  return Math.round(ms * 100) / 100;
 }
 
 /** The arguments or their hash as a member of a line, after a comma; empty if there is neither. */

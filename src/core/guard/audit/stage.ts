@@ -5,6 +5,7 @@ import type { AuditEntry } from "../../types/audit-entry.ts";
 import { PlugboardError } from "../../types/errors.ts";
 import type { GuardedCall, Stage, StageFor, Subject } from "../../types/guard.ts";
 import type { CallOutcome } from "../../types/tool.ts";
+import { ownTime } from "../own-time.ts";
 import { outcomeSize } from "../outcome-size.ts";
 import { type Clock, systemClock } from "../../../util/clock.ts";
 import type { ValueRedactor } from "../redact.ts";
@@ -43,7 +44,8 @@ export function auditStages(
     record.outcome = outcome;
     record.bytes = bytes;
     record.decision = call.decision;
-    record.durationMs = call.now - call.started;
+    record.durationMs = ownTime(call);
+    record.waitedMs = call.waitedMs;
     log.record(record);
   };
   const whole = (subject: Subject): Stage => {
@@ -60,6 +62,7 @@ export function auditStages(
           startNumber: undefined,
           decision: call.decision,
           durationMs: 0,
+          waitedMs: 0,
           bytes: 0,
           outcome: "error",
         };

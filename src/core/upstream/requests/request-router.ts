@@ -156,7 +156,7 @@ export class RequestRouter {
         if (!isFirst || signal?.aborted || this.#over.signal.aborted) throw error;
         const origin = this.#originOf(call, signal);
         const opened = this.requests.openPages(error, origin);
-        if (!(await this.#unlessOver(opened, origin, signal))) throw error;
+        if (!(await this.#answered(this.#unlessOver(opened, origin, signal), options))) throw error;
       }
     }
   }
@@ -175,12 +175,26 @@ export class RequestRouter {
       return callInRounds(sendWith, (method, params) => {
         const origin = this.#originOf(call, signal);
         const answer = this.requests.answer(method, params, origin);
-        return answer && this.#unlessOver(answer, origin, signal);
+        return answer && this.#answered(this.#unlessOver(answer, origin, signal), options);
       });
     }
     const result = await sendWith(input === "return" ? undefined : toExtra(input));
     requirePermitted(result, permitted);
     return result;
+  }
+
+  /** Notes how long the call waits for an answer while no request of it is on its way. */
+  async #answered<Answer>(
+    answer: Promise<Answer>,
+    { waits }: Pick<RequestOptions, "waits">,
+  ): Promise<Answer> {
+    const { clock } = this.#options;
+    const began = clock.monotonic();
+    try {
+      return await answer;
+    } finally {
+      if (waits !== undefined) waits.waitedMs += clock.monotonic() - began;
+    }
   }
 
   /** Tells everybody who is being asked something that nobody waits for the answer any more. */

@@ -208,12 +208,12 @@ export class Supervisor implements ServerSupervisor {
 
   /** Call it before and `leave` after each call, so that the server is not stopped as idle meanwhile. */
   enter(): void {
-    this.stats.started();
+    this.stats.inFlight += 1;
     this.#idleTimer.used();
   }
 
-  leave(ms: number, failed: boolean): void {
-    this.stats.ended(ms, failed);
+  leave(): void {
+    this.stats.inFlight -= 1;
     if (this.definition.idleTimeout !== 0 && this.stats.inFlight === 0) this.#idleTimer.arm();
   }
 

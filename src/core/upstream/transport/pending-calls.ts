@@ -33,6 +33,8 @@ export interface RequestOptions extends CallerMeta {
   argsJson?: string | undefined;
   /** More parameters of a call, besides its name and arguments. */
   extra?: JsonObject;
+  /** Is told how long the request waits for answers to what the server asks. */
+  waits?: { waitedMs: number } | undefined;
   /** The server need not know this request: an outage is not waited out, and no answer ends the conversation. */
   isProbe?: boolean;
 }
@@ -51,6 +53,10 @@ interface PendingCall {
   heldSince: number;
   /** Milliseconds that are left when the last hold ends. */
   left: number;
+  /** How many questions of the server wait for an answer, since `askedSince`. */
+  questions: number;
+  askedSince: number;
+  waits: { waitedMs: number } | undefined;
   /** Progress has moved the deadline. */
   extended: boolean;
   onProgress: ((progress: Progress) => void) | undefined;
@@ -147,6 +153,9 @@ export class PendingCalls {
         holds: 0,
         heldSince: 0,
         left: 0,
+        questions: 0,
+        askedSince: 0,
+        waits: options.waits,
         extended: false,
         onProgress: options.onProgress,
         signal,
@@ -281,8 +290,29 @@ export class PendingCalls {
 
   /** Stops the clock of every pending call, where we cannot tell which of them waits for the person. */
   async holdAll<Result>(wait: Promise<Result>): Promise<Result> {
-    for (const { id } of this.#calls.all()) void this.hold(id, wait).catch(() => {});
+    for (const call of this.#calls.all()) {
+      void this.hold(call.id, this.#asked(call, wait)).catch(() => {});
+    }
     return wait;
+  }
+
+  /** A question of the server, until it has its answer or the call has ended. */
+  async #asked(call: PendingCall, answer: Promise<unknown>): Promise<void> {
+    if (call.questions === 0) call.askedSince = this.#clock.monotonic();
+    call.questions += 1;
+    try {
+      await answer;
+    } finally {
+      call.questions -= 1;
+      if (call.questions === 0) this.#countWait(call);
+    }
+  }
+
+  #countWait(call: PendingCall): void {
+    if (call.waits === undefined) return;
+    const now = this.#clock.monotonic();
+    call.waits.waitedMs += now - call.askedSince;
+    call.askedSince = now;
   }
 
   fail(id: number, error: PlugboardError): void {
@@ -311,6 +341,8 @@ export class PendingCalls {
     const call = this.#calls.take(id);
     if (call === undefined) return undefined;
     if (call.onAbort !== undefined) call.signal?.removeEventListener("abort", call.onAbort);
+    if (call.questions > 0) this.#countWait(call);
+    call.waits = undefined;
     return call;
   }
 

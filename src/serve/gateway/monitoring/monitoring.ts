@@ -419,7 +419,7 @@ export class Monitoring {
 
   #called(
     agent: string,
-    { callId, tool, source, durationMs, isError, failure }: CallEvent,
+    { callId, tool, source, durationMs, waitedMs, isError, failure }: CallEvent,
     onlyFor: (source: ToolSource) => { only?: string },
   ): void {
     const refusal = failure && GUARD_REFUSALS[failure.code];
@@ -431,6 +431,7 @@ export class Monitoring {
       tool,
       source,
       durationMs,
+      ...(waitedMs !== undefined && { waitedMs }),
       isError,
       // Not what the server sent with it: that is the caller's.
       ...(failure && { failure: { code: failure.code, message: failure.message } }),

@@ -91,13 +91,14 @@ export class AuditSearch {
       ...(role === "owner" && line.arguments !== undefined && { arguments: line.arguments }),
     };
     if (line.type === "start") return of;
-    const { decision, rule, durationMs, bytes, outcome } = line;
+    const { decision, rule, durationMs, waitedMs, bytes, outcome } = line;
     const call = this.#options.calls.find(`${server}/${tool}`, Date.parse(time));
     return {
       ...of,
       decision,
       ...(rule !== undefined && { rule }),
       durationMs,
+      ...(waitedMs !== undefined && { waitedMs }),
       bytes,
       outcome,
       ...(call !== undefined && { call }),

@@ -404,6 +404,7 @@ function serverFacts(
       total: calls.total,
       failed: calls.failed,
       inFlight: calls.inFlight,
+      ...(calls.waitedMs !== undefined && { waitedMs: calls.waitedMs }),
       ...percentiles(durations),
     },
     ...(refused !== undefined && { refused }),

@@ -137,9 +137,9 @@ export class WatchedCalls implements PlacedCallWatcher {
   }
 
   ended({ size: sizeOf, read, ...call }: WatchedCallEvent, place: CallPlace): void {
-    const { callId: id, durationMs } = call;
+    const { callId: id, durationMs, waitedMs = 0 } = call;
     const known = this.#kept.get(id);
-    const made = this.#options.clock.now() - durationMs;
+    const made = this.#options.clock.now() - durationMs - waitedMs;
     const at = known?.at ?? made;
     const size =
       this.#owners > 0 || this.#contentEnding !== undefined ? sizeOf(MOST_OF_ONE) : Infinity;
@@ -252,10 +252,11 @@ function factsOf(kept: Kept): CallFacts {
   };
   const ended = endOf(kept);
   if (ended === undefined) return of;
-  const { durationMs, isError, failure, decision, bytes } = ended;
+  const { durationMs, waitedMs, isError, failure, decision, bytes } = ended;
   return {
     ...of,
     ms: durationMs,
+    ...(waitedMs !== undefined && { waitedMs }),
     bytes,
     outcome: !isError
       ? "ok"

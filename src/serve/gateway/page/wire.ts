@@ -124,11 +124,14 @@ export interface ServerFacts {
   refused?: "changed" | "lost";
 }
 
+/** Of all calls since the gateway started, those included that the guard refused. */
 interface CallCounts {
   total: number;
+  /** They ended with an error, also one that the tool itself reported. */
   failed: number;
   inFlight: number;
-  /** Of all calls since the gateway started. */
+  /** How long they have waited for answers, all together. `p50` and `p95` leave that out. */
+  waitedMs?: number;
   p50?: number;
   p95?: number;
 }
@@ -190,8 +193,10 @@ export interface CallFacts {
   command?: string;
   /** When it was sent; if it never was, when it was made. */
   at: number;
-  /** Absent while it runs. */
+  /** How long it took, without `waitedMs`. Absent while it runs. */
   ms?: number;
+  /** How long it waited for answers of people, or of the host's model. */
+  waitedMs?: number;
   /** The size of the answer, roughly. */
   bytes?: number;
   /** What the guard decided, and by which rule or setting. */
@@ -222,6 +227,7 @@ export interface AuditRow {
   decision?: string;
   rule?: string;
   durationMs?: number;
+  waitedMs?: number;
   bytes?: number;
   outcome?: string;
   patterns?: string[];

@@ -28,6 +28,7 @@ export function record({
     startNumber: undefined,
     decision: { verdict: "allowed" },
     durationMs: 1.2345,
+    waitedMs: 0,
     bytes: 5,
     outcome: "ok",
     ...overrides,

@@ -73,7 +73,8 @@ describe("the stage around a call", () => {
     const clock = new ManualClock();
     const outcome: CallOutcome = { content: [{ type: "text", text: "hello" }] };
     const next: Next = async (call) => {
-      await clock.advance(250);
+      await clock.advance(60_250);
+      call.waitedMs = 60_000;
       call.decision = { verdict: "approved", rule: "ask" };
       return outcome;
     };
@@ -92,6 +93,7 @@ describe("the stage around a call", () => {
       startNumber: undefined,
       decision: { verdict: "approved", rule: "ask" },
       durationMs: 250,
+      waitedMs: 60_000,
       bytes: 5,
       outcome: "ok",
     });

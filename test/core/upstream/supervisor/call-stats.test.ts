@@ -6,23 +6,24 @@ describe("CallStats", () => {
     expect(new CallStats().snapshot()).toEqual({ total: 0, failed: 0, inFlight: 0 });
   });
 
-  it("counts calls, those under way and those that failed", () => {
+  it("counts the calls that have ended, those that failed, and how long they waited for answers", () => {
     const stats = new CallStats();
-    stats.started();
-    stats.started();
-    stats.started();
-    expect(stats.inFlight).toBe(3);
-    stats.ended(10, false);
-    stats.ended(99_999, true);
-    expect(stats.inFlight).toBe(1);
-    expect(stats.snapshot()).toEqual({ total: 3, failed: 1, inFlight: 1, latencyMs: 10 });
+    stats.ended({ durationMs: 10, waitedMs: 0, isError: false });
+    stats.ended({ durationMs: 99_999, waitedMs: 60_000, isError: true });
+    stats.inFlight = 1;
+    expect(stats.snapshot()).toEqual({
+      total: 2,
+      failed: 1,
+      inFlight: 1,
+      latencyMs: 10,
+      waitedMs: 60_000,
+    });
   });
 
   it("takes a running mean of the latency, the newest call weighing a fifth", () => {
     const stats = new CallStats();
-    const latency = [100, 200, 200].map((ms) => {
-      stats.started();
-      stats.ended(ms, false);
+    const latency = [100, 200, 200].map((durationMs) => {
+      stats.ended({ durationMs, waitedMs: 0, isError: false });
       return stats.snapshot().latencyMs;
     });
     expect(latency).toEqual([100, 120, 136]);

@@ -716,7 +716,7 @@ describe("idling", () => {
     supervisor.enter();
     await clock.advance(20_000);
     expect(supervisor.state.kind).toBe("ready");
-    supervisor.leave(1, false);
+    supervisor.leave();
     await clock.advance(4999);
     expect(supervisor.state.kind).toBe("ready");
     await clock.advance(1);
@@ -756,7 +756,7 @@ describe("idling", () => {
     expect(supervisor.state.kind).toBe("idle");
     await supervisor.acquire();
     supervisor.enter();
-    supervisor.leave(1, false);
+    supervisor.leave();
     await clock.advance(10 * MINUTE);
     expect(supervisor.state.kind).toBe("ready");
   });
