@@ -31,13 +31,23 @@ import { COMMANDS as TRACE } from "./trace/command.ts";
 import { COMMANDS as TRUST } from "./trust/command.ts";
 import { COMMANDS as TYPES } from "./types/command.ts";
 import { COMMANDS as UI } from "./ui/command.ts";
+import { COMMANDS as UNDO } from "./undo/command.ts";
 import { COMMANDS as UP } from "./up/command.ts";
 import type { CommandGroup } from "./command.ts";
 
 export const GROUPS: readonly CommandGroup[] = [
   {
     title: "Your servers",
-    commands: [...SERVERS, ...IMPORT, ...CONNECT, ...STATUS, ...DOCTOR, ...LOGIN, ...SECRETS],
+    commands: [
+      ...SERVERS,
+      ...UNDO,
+      ...IMPORT,
+      ...CONNECT,
+      ...STATUS,
+      ...DOCTOR,
+      ...LOGIN,
+      ...SECRETS,
+    ],
   },
   {
     title: "Use them",

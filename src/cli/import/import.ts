@@ -113,11 +113,12 @@ async function writeServers(
       (text, { name, server }) => withServer({ ...servers, text }, name, server),
       servers.text,
     );
+  const what = `import ${oneLine(names.join(", "), 200)}`;
   const isTrusted = await typed.onceAgreed(
     () => requireApproval(wanted, typed, target, command, context),
     async () => {
       if (store !== undefined) await putAway(wanted, target, command, store);
-      return changeServerFile(target, change, names, context);
+      return changeServerFile(target, change, { names, what }, context);
     },
   );
   const variables = [...new Set(wanted.flatMap((each) => each.variables))];

@@ -27,6 +27,7 @@ import { unseenScreen } from "../doctor/context.ts";
 import type { LiveConfig } from "../live-config.ts";
 import { readServerJson } from "../read-server.ts";
 import { removeUnusedBundles } from "../servers/bundles.ts";
+import { leftLines, leftSecrets } from "../servers/left-secrets.ts";
 import { withRegistry } from "../servers/open-registry.ts";
 import { runsAs, searched } from "../servers/registry.ts";
 import {
@@ -150,11 +151,13 @@ function pageChanges(live: LiveConfig, uploads: Uploads, context: CliContext): C
       plan: async ({ action, agent, server }) => {
         const { file, own } = await found(agent, server);
         if (action === "remove") requireOwn(server, file);
+        const left = action === "remove" ? leftSecrets(file.text, withoutServer(file, server)) : [];
         return planEntryChange(
           {
             summary: `${action} ${oneLine(server)}`,
             agent,
             server,
+            warnings: leftLines(left),
             change: (servers) =>
               action === "remove"
                 ? withoutServer(servers, server)

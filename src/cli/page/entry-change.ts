@@ -65,7 +65,7 @@ export async function planEntryChange(
           if (servers.original.text !== original.text) throw changedMeanwhile(path);
           return change(servers);
         },
-        [server],
+        { names: [server], what: summary },
         context,
       );
       const isUsed = isTrusted || isNamed(source);

@@ -69,7 +69,8 @@ function write(
 ): Promise<boolean> {
   const change = (servers: ServerText): string =>
     withServerValue(servers, name, path, referred(reference));
-  return changeServerFile(file, change, [name], context);
+  // The credential must not come back into the file, so this is not kept for an undo.
+  return changeServerFile(file, change, { names: [name] }, context);
 }
 
 /**

@@ -237,7 +237,8 @@ async function addServer(
       if (change !== undefined) screen.note(change);
     } else if (command.check) screen.note(untried(name, told.unset));
     const change = (servers: ServerText): string => withServer(servers, name, complete);
-    const isTrusted = await changeServerFile(file, change, [name], context);
+    const about = { names: [name], what: `add ${oneLine(name, 100)}` };
+    const isTrusted = await changeServerFile(file, change, about, context);
     const code = report({ name, server: complete, file, isNew: true, trial, isTrusted }, context);
     const mayAsk = !command.yes && isTrusted && !context.options.json && canAsk(context);
     if (trial === undefined || !wantsSignIn(trial.state) || !mayAsk) return code;

@@ -6,6 +6,7 @@ import type { BundleSource } from "../../install/bundle/receive.ts";
 import { withProxy } from "../../core/net/proxy-env.ts";
 import { reasonOf } from "../../util/system-problem.ts";
 import type { CliContext } from "../context.ts";
+import { undoList } from "./keep-change.ts";
 import { type ServerFile, trustedSettings } from "./server-file.ts";
 
 /** A path or a URL is given as it is written. The bundle is unpacked by then: call `removeUnusedBundles` when its entry is written or not wanted. */
@@ -50,17 +51,20 @@ export async function openBundleFile(
 }
 
 /**
- * Removes bundles that no file names, after `file` was written or stayed as it was. What cannot be removed does no harm,
+ * Removes bundles that no file names, and that no undo would bring back, after `file` was written or stayed as it was. What cannot be removed does no harm,
  * so this never rejects.
  */
 export async function removeUnusedBundles(
-  { path }: ServerFile,
-  { io, clock, logger }: CliContext,
+  { path }: Pick<ServerFile, "path">,
+  context: CliContext,
 ): Promise<void> {
+  const { io, clock, logger } = context;
   const store = await import("../../install/bundle/store.ts");
   const home = plugboardHome(io.env, io.homedir);
+  const keptTexts = async (): Promise<string[]> =>
+    (await undoList(context).list()).flatMap(({ before }) => before ?? []);
   await store
-    .removeUnusedBundles({ home, clock }, path)
+    .removeUnusedBundles({ home, clock, keptTexts }, path)
     .catch((error: unknown) =>
       logger.warn(`bundles that nobody uses could not be removed: ${reasonOf(error)}`),
     );

@@ -6,16 +6,19 @@ import {
   withoutServer,
   writtenServer,
 } from "../../core/config/server-text.ts";
-import { isJsonObject, type JsonObject } from "../../core/types/json.ts";
-import { MARK, withoutCredentials } from "../../core/board/without-credentials.ts";
-import { canonicalJson } from "../../util/canonical-json.ts";
-import { shellQuoted } from "../../util/text.ts";
+import { isJsonObject } from "../../core/types/json.ts";
+import { withoutCredentials } from "../../core/board/without-credentials.ts";
+import { oneLine } from "../../util/text.ts";
 import { visible } from "../../util/visible.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
+import { findSource } from "../find-source.ts";
 import { offeredCommand } from "../offered-command.ts";
+import { requireYes } from "../terminal/input.ts";
 import { serverLines } from "../trust/view.ts";
+import { boardClients, clientNames } from "./board-clients.ts";
 import type { ChangeRequest } from "./command.ts";
+import { leftLines, leftSecrets } from "./left-secrets.ts";
 import {
   changeServerFile,
   findServer,
@@ -24,10 +27,8 @@ import {
   untrustedLines,
 } from "./server-file.ts";
 
-export async function runChange(
-  { kind, name, scope }: ChangeRequest,
-  context: CliContext,
-): Promise<number> {
+export async function runChange(request: ChangeRequest, context: CliContext): Promise<number> {
+  const { kind, name, scope } = request;
   const { screen, options } = context;
   const { file, server } = await findServer(name, scope, context);
   if (kind === "remove") requireOwn(name, file);
@@ -36,56 +37,60 @@ export async function runChange(
     kind === "remove"
       ? withoutServer(servers, name)
       : withEnabled(servers, name, kind === "enable");
-  const isChanged = change(file) !== file.text;
+  const after = change(file);
+  const isChanged = after !== file.text;
   if (kind === "enable" && isChanged) {
     screen.note("This may start from now on:");
     for (const line of serverLines(name, server)) screen.note(line);
   }
-  const isTrusted = isChanged ? await changeServerFile(file, change, [name], context) : undefined;
+  if (request.kind === "remove") await requireUnused(request, file, context);
+  const about = { names: [name], what: `${kind} ${oneLine(name, 100)}` };
+  const isTrusted = isChanged ? await changeServerFile(file, change, about, context) : undefined;
   if (kind === "remove") {
     const { removeUnusedBundles } = await import("./bundles.ts");
     await removeUnusedBundles(file, context);
   }
+  const left = kind === "remove" ? leftSecrets(file.text, after) : [];
   if (options.json) {
     screen.json({
       name,
       file: file.path,
       changed: isChanged,
       ...(isJsonObject(removed) && { server: withoutCredentials(removed) }),
+      ...(left.length > 0 && { secrets: left.map(({ text }) => text) }),
       ...(isTrusted !== undefined && { trusted: isTrusted }),
     });
     return EXIT.ok;
   }
   screen.lines([outcome(kind, name, file, isChanged)]);
   if (kind === "remove") {
-    if (isJsonObject(removed))
-      for (const line of undoLines(name, removed, file, context)) screen.note(line);
-    const left = await findServer(name, undefined, context).catch(() => undefined);
-    if (left) screen.note(`another ${visible(name)} is still in ${visible(left.file.path)}`);
+    screen.note("to get it back as it was, with its credentials:");
+    screen.note(`  ${offeredCommand("undo", options)}`);
+    for (const line of leftLines(left)) screen.note(line);
+    const other = await findServer(name, undefined, context).catch(() => undefined);
+    if (other) screen.note(`another ${visible(name)} is still in ${visible(other.file.path)}`);
   }
   if (isTrusted === false) for (const line of untrustedLines(file, context)) screen.note(line);
   return EXIT.ok;
 }
 
-const SCOPES = { home: ["--scope", "user"], directory: ["--scope", "project"] } as const;
-
-/** What was removed, as a command that adds it again, without its credentials: a screen is recorded, shared and looked at. */
-function undoLines(
-  name: string,
-  removed: JsonObject,
-  { source: { from } }: ServerFile,
-  { options }: CliContext,
-): string[] {
-  const shown = withoutCredentials(removed);
-  const isWhole = canonicalJson(shown) === canonicalJson(removed);
-  const scope = from === "home" || from === "directory" ? SCOPES[from] : [];
-  const words = ["add-json", ...scope, name, JSON.stringify(shown)].map(shellQuoted).join(" ");
-  return [
-    isWhole
-      ? "to add it again:"
-      : `to add it again, with its credentials in place of ${MARK}; they are not shown, and gone from the file:`,
-    `  ${offeredCommand(words, options)}`,
-  ];
+/** Asks whether to take the server from those who use it now. Rejects with NOT_APPROVED. */
+async function requireUnused(
+  { name, yes }: Extract<ChangeRequest, { kind: "remove" }>,
+  { source }: ServerFile,
+  context: CliContext,
+): Promise<void> {
+  if (yes) return;
+  const inUse = findSource(context);
+  const sources = inUse.kind === "file" && inUse.path !== source.path ? [inUse, source] : [source];
+  const found = await Promise.all(sources.map((each) => boardClients(each, context)));
+  const clients = [...new Set(found.flat())];
+  if (clients.length === 0) return;
+  const use = clients.length === 1 ? "uses" : "use";
+  context.screen.note(
+    `${clientNames(clients)} ${use} the running gateway, and would lose ${visible(name)}`,
+  );
+  await requireYes("Remove it?", { yes, what: "remove it" }, context);
 }
 
 function outcome(

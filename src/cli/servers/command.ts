@@ -63,10 +63,11 @@ export interface AddJsonRequest extends AddOptions {
   json: string;
 }
 
-export interface ChangeRequest extends Place {
-  kind: "remove" | "enable" | "disable";
-  name: string;
-}
+export type ChangeRequest = Place & { name: string } & (
+    | { kind: "enable" | "disable" }
+    /** `yes`: do not ask, even if somebody uses it now. */
+    | { kind: "remove"; yes: boolean }
+  );
 
 export interface GetRequest extends Place {
   name: string;
@@ -105,6 +106,11 @@ variable, and the value is read whenever the server starts.
 You are asked for the values that a server of the registry needs, or give them
 with --set. A secret that you type goes into a store, and the file refers to it.
 If you press Enter instead, the file names a variable that you set yourself.`;
+
+const REMOVE_NOTES = `
+It asks first if somebody uses a running gateway that has the server. plugboard
+undo brings it back as it was. Secrets that are stored for it stay, and are
+named.`;
 
 const REGISTRY_NOTES = `
 The words must all be in a server's name, title or description.`;
@@ -174,14 +180,9 @@ const SERVER = [
   { kind: "one", name: "server", about: "its name", offers: "server" },
 ] as const satisfies Argument[];
 
-function change(
-  kind: ChangeRequest["kind"],
-  about: string,
-  aliases: readonly string[] = [],
-): Command {
+function change(kind: "enable" | "disable", about: string): Command {
   return command({
     name: kind,
-    aliases,
     about,
     args: SERVER,
     options: { scope: SCOPE },
@@ -299,7 +300,17 @@ export const COMMANDS = [
     read: ([name, json], given): AddJsonRequest => ({ kind: "add-json", name, json, ...given }),
     run: async (request, context) => (await import("./add.ts")).runAdd(request, context),
   }),
-  change("remove", "remove a server", ["rm"]),
+  command({
+    name: "remove",
+    aliases: ["rm"],
+    about: "remove a server",
+    args: SERVER,
+    options: { scope: SCOPE, yes: YES },
+    notes: REMOVE_NOTES,
+    examples: ["plugboard remove files"],
+    read: ([name], { scope, yes }): ChangeRequest => ({ kind: "remove", name, scope, yes }),
+    run: async (request, context) => (await import("./change.ts")).runChange(request, context),
+  }),
   change("enable", "let a disabled server start again"),
   change("disable", "keep a server, but do not start it"),
   command({

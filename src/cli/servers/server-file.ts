@@ -40,6 +40,7 @@ import { findSource } from "../find-source.ts";
 import type { SecretSettingsOf } from "../store-secret.ts";
 import { needsTrust } from "../trust/needs-trust.ts";
 import { judgeFile } from "../trust/judge-file.ts";
+import { keepChange } from "./keep-change.ts";
 import type { Scope } from "./command.ts";
 import { editorSchema, renewEditorSchema } from "./editor-schema.ts";
 
@@ -185,6 +186,13 @@ export async function secretSettings(
   );
 }
 
+export interface FileChange {
+  /** The servers that it is about. */
+  names: readonly string[];
+  /** For the list of `plugboard undo`: `remove docs`. Absent for a change that is not to be undone. */
+  what?: string;
+}
+
 /**
  * Makes a change to these servers, in the file as it is by now: another command may have changed other servers since it
  * was read. True if what these servers start is trusted then, or needs no trust. Rejects with SYSTEM_ERROR if one of
@@ -193,7 +201,7 @@ export async function secretSettings(
 export function changeServerFile(
   file: ServerFile,
   change: (servers: ServerText) => string,
-  names: readonly string[],
+  { names, what }: FileChange,
   context: CliContext,
 ): Promise<boolean> {
   const { io, clock, options } = context;
@@ -208,6 +216,10 @@ export function changeServerFile(
     const trust = await trustBefore(source, text, context);
     const changed = change(text);
     await writeTextFile(text.original, changed, modeOf(source));
+    const { text: replaced } = text.original;
+    if (what !== undefined && changed !== replaced) {
+      await keepChange({ what, file: path, before: replaced, after: changed }, context);
+    }
     if (trust.kind !== "renewed") return trust.kind === "unneeded";
     // What this command has written, whatever is in the file by now: an editor does not wait for the lock.
     const { store, launches, record } = await judgeFile(source, io, withoutMark(changed));
@@ -275,7 +287,10 @@ export function modeOf({ from }: FileSource): WriteOptions {
 }
 
 /** The lines that tell about a file that is not trusted. */
-export function untrustedLines({ path, trust }: ServerFile, { options }: CliContext): string[] {
+export function untrustedLines(
+  { path, trust }: { path: string; trust: Pick<TrustBefore, "kind"> },
+  { options }: CliContext,
+): string[] {
   // Naming a file approves it for that command.
   const unless = options.config === undefined ? "" : " unless you name it";
   const why =

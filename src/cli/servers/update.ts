@@ -185,7 +185,8 @@ async function updateFrom(
     () => requireYes("Update it?", { yes: command.yes, what: "update it" }, context),
     () => {
       const change = (servers: ServerText): string => withChanges(servers, name, before, after);
-      return changeServerFile(file, change, [name], context);
+      const what = `update ${oneLine(name, 100)} to ${oneLine(version, 100)}`;
+      return changeServerFile(file, change, { names: [name], what }, context);
     },
   );
   if (!isTrusted) for (const line of untrustedLines(file, context)) screen.note(line);

@@ -16,7 +16,7 @@ const SHARED = "PLUGBOARD_SHARED_HOME";
 
 /** The files and directories in it that decide what may run, and as whom. */
 const DECIDING_FILES = ["trust.json", "approvals.json", "model-keys.json"];
-const DECIDING_DIRECTORIES = ["pins", "pinned", "auth", "gateway", "bundles"];
+const DECIDING_DIRECTORIES = ["pins", "pinned", "auth", "gateway", "bundles", "undo"];
 
 /**
  * Throws CONFIG_INVALID if somebody else owns the directory or a file in it that decides what may run, or can write to

@@ -35,6 +35,8 @@ const BUNDLE = /^[^.].*@.+-[0-9a-f]{32}$/;
 export interface BundleStore {
   home: string;
   clock: Clock;
+  /** Texts that a file may get back. What they name counts as used. */
+  keptTexts?: () => Promise<readonly string[]>;
 }
 
 export interface BundleId {
@@ -110,7 +112,7 @@ export async function place(
 
 /**
  * Looks again at who uses which bundle, after `file` was changed or stayed as it was, and removes those that nobody uses:
- * no file that ever used them names them now, and no other process is about to.
+ * no file that ever used them names them now or may get such a text back, and no other process is about to.
  */
 export async function removeUnusedBundles(store: BundleStore, file: string): Promise<void> {
   const parent = join(store.home, BUNDLES);
@@ -120,6 +122,7 @@ export async function removeUnusedBundles(store: BundleStore, file: string): Pro
     const names = await namesIn(parent);
     const text = (await textOf(file)) ?? "";
     const claimed = await claimedBundles(parent, names);
+    const kept = (await store.keptTexts?.()) ?? [];
     for (const name of names.filter((each) => BUNDLE.test(each))) {
       const uses = join(parent, `${name}${USES}`);
       const before = textsIn(valueIn(await readJsonFile(uses, LARGEST_USES), ["files"]));
@@ -127,7 +130,8 @@ export async function removeUnusedBundles(store: BundleStore, file: string): Pro
       const isUsed = await Promise.all(others.map((each) => mentions(each, name)));
       const now = others.filter((_, index) => isUsed[index]);
       if (text.includes(name)) now.push(file);
-      if (now.length === 0 && !claimed.has(name)) {
+      const isKept = kept.some((each) => each.includes(name));
+      if (now.length === 0 && !isKept && !claimed.has(name)) {
         await remove(parent, name, store);
         await rm(uses, { force: true });
       } else if (now.join("\n") !== before.join("\n")) {

@@ -25,7 +25,7 @@ const bundles = (): string[] =>
 const PLAIN = { NO_COLOR: "1" };
 
 describe("plugboard add, with a bundle", () => {
-  it("asks for its values, shows the command in full, tries it and writes it; remove deletes it", async () => {
+  it("asks for its values, shows the command in full, tries it and writes it; remove keeps it for an undo", async () => {
     const origin = await serve((_, response) => response.end(bytes));
     const url = `${origin}/releases/hello.mcpb`;
     const { code, stderr } = await asked(
@@ -63,8 +63,10 @@ describe("plugboard add, with a bundle", () => {
     });
     expect(readFileSync(project(), "utf8")).toContain("/secrets.json#hello-bundle-api_key");
 
-    expect((await scratch.run(["remove", "hello-bundle"])).code).toBe(0);
-    expect(bundles()).toEqual([]);
+    const { code: removed, stderr: left } = await scratch.run(["remove", "hello-bundle"]);
+    expect(removed).toBe(0);
+    expect(left).toContain("secrets.json#hello-bundle-api_key");
+    expect(bundles()).toContain(NAME);
   });
 
   it("leaves nothing behind if somebody does not want it", async () => {
@@ -101,7 +103,7 @@ describe("plugboard add, with a bundle", () => {
     expect(bundles()).toEqual([]);
   });
 
-  it("keeps one that another file uses, and takes the place of an older one", async () => {
+  it("keeps one that another file uses, and an older one for an undo", async () => {
     const add = (...words: string[]) => scratch.run(["add", ...words, "--yes", "--no-check"]);
     await add("one", HELLO, "-s", "project");
     await add("two", HELLO, "-s", "user");
@@ -111,6 +113,8 @@ describe("plugboard add, with a bundle", () => {
     writeFileSync(newer, bundle());
     await add("two", newer, "-s", "user", "--force");
     expect(bundles().map((name) => name.replace(/-[0-9a-f]{32}/, ""))).toEqual([
+      "hello-bundle@1.2.3",
+      "hello-bundle@1.2.3.json",
       "tiny@1.0.0",
       "tiny@1.0.0.json",
     ]);

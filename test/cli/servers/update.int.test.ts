@@ -101,6 +101,10 @@ describe("plugboard update", () => {
     expect(JSON.parse(text().replace("// mine", ""))).toMatchObject({
       mcpServers: { notes: { env: { REGION: "eu", MODE: "fast", EXTRA: "1" }, timeout: 5000 } },
     });
+    const undone = await run(["undo"]);
+    expect(undone.stdout).toContain('undid "update notes to 1.1.0"');
+    expect(undone.stderr).toContain("what notes did meanwhile, and was sent, is not undone");
+    expect(text()).toBe(mine);
   });
 
   it("takes the version that is asked for, also an older one", async () => {
