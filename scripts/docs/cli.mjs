@@ -27,6 +27,7 @@ const SURROUNDINGS = {
   openclaw: 'not-run="needs OpenClaw"',
   record: "home=default",
   registry: 'not-run="asks the MCP registry"',
+  undo: 'home=servers, before="plugboard disable files"',
   replay: 'home=servers, before="plugboard record files files.jsonl list_allowed_directories"',
   serve: "home=empty",
   trust: "home=project",

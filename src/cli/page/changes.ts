@@ -157,7 +157,10 @@ function pageChanges(live: LiveConfig, uploads: Uploads, context: CliContext): C
             summary: `${action} ${oneLine(server)}`,
             agent,
             server,
-            warnings: leftLines(left),
+            warnings: [
+              ...(action === "remove" ? ["plugboard undo, in a terminal, brings it back"] : []),
+              ...leftLines(left),
+            ],
             change: (servers) =>
               action === "remove"
                 ? withoutServer(servers, server)

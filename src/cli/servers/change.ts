@@ -64,7 +64,7 @@ export async function runChange(request: ChangeRequest, context: CliContext): Pr
   }
   screen.lines([outcome(kind, name, file, isChanged)]);
   if (kind === "remove") {
-    screen.note("to get it back as it was, with its credentials:");
+    screen.note("to get it back as it was, with all that is in it:");
     screen.note(`  ${offeredCommand("undo", options)}`);
     for (const line of leftLines(left)) screen.note(line);
     const other = await findServer(name, undefined, context).catch(() => undefined);

@@ -40,6 +40,6 @@ function referencesOf(text: string): SecretReference[] {
 
 export function leftLines(secrets: readonly LeftSecret[]): string[] {
   return secrets.map(
-    ({ text, where }) => `still stored in ${where}, where you can delete it: ${visible(text)}`,
+    ({ text, where }) => `a secret stays in ${where}, where you can delete it: ${visible(text)}`,
   );
 }

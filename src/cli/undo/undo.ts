@@ -69,8 +69,10 @@ function nothingThere(count: number, number: number): PlugboardError {
 async function undo(change: KeptChange, yes: boolean, context: CliContext): Promise<number> {
   const { screen, options } = context;
   const { file, what, before, after } = change;
+  const source = sourceOf(file, context);
+  const waiting = before === undefined ? undefined : await waitingIn(source, before, context);
   const starting = await startsIn(file, after, before ?? "{}");
-  if (starting.length > 0) {
+  if (starting.length > 0 && waiting === undefined) {
     screen.note("This may start from now on:");
     for (const { name, lines } of starting) {
       const [first = "", ...rest] = lines;
@@ -82,7 +84,6 @@ async function undo(change: KeptChange, yes: boolean, context: CliContext): Prom
     screen.note(`This undoes "${visible(what)}" in ${visible(file)}.`);
     await requireYes("Undo it?", { yes, what: "undo it" }, context);
   }
-  const source = sourceOf(file, context);
   await alone(source, context, async () => {
     const now = await readTextFile(file);
     if (now.text !== before) {
@@ -94,7 +95,6 @@ async function undo(change: KeptChange, yes: boolean, context: CliContext): Prom
     await undoList(context).remove(change);
   });
   await removeUnusedBundles({ path: file }, context);
-  const waiting = before === undefined ? undefined : await waitingIn(source, before, context);
   const secrets = leftSecrets(after, before ?? "");
   const ran = (await startsIn(file, before, after)).map(({ name }) => name);
   if (options.json) {
@@ -114,7 +114,8 @@ async function undo(change: KeptChange, yes: boolean, context: CliContext): Prom
       : `undid "${visible(what)}": ${path} is what it was before`,
   ]);
   if (ran.length > 0) {
-    screen.note(`what ${inWords(ran.map(visible))} did meanwhile, and was sent, is not undone`);
+    const names = inWords(ran.map(visible));
+    screen.note(`not undone: what ${names} may have done since, and what was sent there`);
   }
   if (change.command === "connect") {
     screen.note("the application's own file stays as it is; to put its servers back there:");

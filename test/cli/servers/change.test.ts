@@ -34,7 +34,7 @@ describe("plugboard remove, enable and disable", () => {
     for (const stderr of [new Sink(), new Sink({ columns: 200, rows: 24 })]) {
       scratch.file("plugboard.json", FILE);
       await scratch.run(["remove", "web"], { stderr });
-      expect(stderr.text).toContain("to get it back as it was, with its credentials:\n");
+      expect(stderr.text).toContain("to get it back as it was, with all that is in it:\n");
       expect(stderr.text).toContain("  plugboard undo\n");
       expect(stderr.text).not.toContain("Bearer abc");
     }
@@ -52,7 +52,7 @@ describe("plugboard remove, enable and disable", () => {
       },
     });
     const a = await scratch.run(["remove", "a"]);
-    expect(a.stderr).toContain(`still stored in keys.json, where you can delete it: ${one}\n`);
+    expect(a.stderr).toContain(`a secret stays in keys.json, where you can delete it: ${one}\n`);
     expect(a.stderr).not.toMatch(/shared|secret:..env/);
     const b = await scratch.run(["remove", "b", "--json"]);
     expect(JSON.parse(b.stdout)).toMatchObject({ secrets: [shared] });

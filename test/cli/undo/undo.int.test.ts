@@ -156,9 +156,7 @@ describe("plugboard undo", () => {
     expect(await waiting()).toMatch(/added: server b\n/);
     await fine("trust", "--yes");
     await fine("add", "c", "-s", "project", ...yes, "--", "c");
-    expect((await fine("undo")).stderr).toContain(
-      "what c did meanwhile, and was sent, is not undone",
-    );
+    expect((await fine("undo")).stderr).toContain("not undone: what c may have done since");
     expect((await fine("trust")).stdout).toContain("is already trusted");
     scratch.file("plugboard.json", { mcpServers: { ...project.mcpServers, c: { command: "c" } } });
     expect(await waiting()).toMatch(/added: server c\n/);
