@@ -66,13 +66,15 @@ describeInBrowser("records in the page", (browser) => {
     await page.getByLabel("Outcome").selectOption("ok");
     await page.getByLabel("Tool").fill("add");
     await expect.poll(() => rows.count()).toBe(3);
+    // The one in the middle was always allowed.
+    expect(await rows.filter({ hasText: "waiting for answers" }).count()).toBe(2);
     const [download] = await Promise.all([
       page.waitForEvent("download"),
       page.getByRole("button", { name: "Save as CSV" }).click(),
     ]);
     const saved = await textOf(download);
     expect(saved.split("\r\n")[0]).toBe(
-      "time,type,agent,session,caller,server,tool,decision,rule,outcome,decided,durationMs,bytes,arguments",
+      "time,type,agent,session,caller,server,tool,decision,rule,outcome,decided,durationMs,waitedMs,bytes,arguments",
     );
     expect(saved).toContain(",careful,add,approved,approval: always,ok,,");
     await page.getByLabel("Tool").fill("constructor");
