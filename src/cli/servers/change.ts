@@ -18,7 +18,7 @@ import { requireYes } from "../terminal/input.ts";
 import { serverLines } from "../trust/view.ts";
 import { boardClients, clientNames } from "./board-clients.ts";
 import type { ChangeRequest } from "./command.ts";
-import { leftLines, leftSecrets } from "./left-secrets.ts";
+import { leftLines, leftSecrets, signInLines } from "./left-secrets.ts";
 import {
   changeServerFile,
   findServer,
@@ -44,6 +44,7 @@ export async function runChange(request: ChangeRequest, context: CliContext): Pr
     for (const line of serverLines(name, server)) screen.note(line);
   }
   if (request.kind === "remove") await requireUnused(request, file, context);
+  const signedIn = kind === "remove" ? await signInLines(name, file, context) : [];
   const about = { names: [name], what: `${kind} ${oneLine(name, 100)}` };
   const isTrusted = isChanged ? await changeServerFile(file, change, about, context) : undefined;
   if (kind === "remove") {
@@ -66,7 +67,7 @@ export async function runChange(request: ChangeRequest, context: CliContext): Pr
   if (kind === "remove") {
     screen.note("to get it back as it was, with all that is in it:");
     screen.note(`  ${offeredCommand("undo", options)}`);
-    for (const line of leftLines(left)) screen.note(line);
+    for (const line of [...leftLines(left), ...signedIn]) screen.note(line);
     const other = await findServer(name, undefined, context).catch(() => undefined);
     if (other) screen.note(`another ${visible(name)} is still in ${visible(other.file.path)}`);
   }

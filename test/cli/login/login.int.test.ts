@@ -75,6 +75,14 @@ describe("plugboard login", () => {
     expect(await state()).toBe("ready");
     const called = await scratch.run(["call", "docs/echo", "text=hi"]);
     expect(called).toMatchObject({ code: 0, stdout: "hi\n", stderr: "" });
+    const removed = await scratch.run(["remove", "docs", "--yes"]);
+    expect(removed.stderr).toContain(
+      "you stay signed in to docs; to sign out:\n  plugboard undo && plugboard logout docs\n",
+    );
+    expect((await scratch.run(["remove", "echo", "--yes"])).stderr).not.toContain("signed in");
+    await scratch.run(["undo"]);
+    await scratch.run(["undo"]);
+    await scratch.run(["reload", "--yes"]);
     const signedOut = await scratch.run(["logout", "docs"]);
     expect([signedOut.code, signedOut.stdout]).toEqual([
       0,
