@@ -119,4 +119,6 @@ export interface CliContext {
   signal: AbortSignal;
   /** Where there is no terminal, SIGHUP calls it instead of ending the command. */
   onHangup: (listener: () => unknown) => void;
+  /** A person says so when asked about a call: from now on, what the server says about its tools counts. */
+  believeLabels: (server: string) => Promise<void>;
 }

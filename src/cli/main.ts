@@ -124,7 +124,7 @@ async function runWithin(
     // What goes wrong is in the log.
     const onHangup: CliContext["onHangup"] = (listener) =>
       lifetime.onHangup(() => void Promise.resolve(listener()).catch(() => {}));
-    const context = {
+    const context: CliContext = {
       commandName: name,
       argv,
       io,
@@ -134,6 +134,9 @@ async function runWithin(
       clock,
       signal,
       onHangup,
+      // Loaded here: it is a rare answer, and the folder of the questions cannot import that of the servers.
+      believeLabels: async (server) =>
+        (await import("./servers/believe.ts")).believeLabels(server, context),
     };
     return await run(context);
   } catch (cause) {

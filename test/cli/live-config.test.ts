@@ -75,6 +75,7 @@ function contextFor(config: string | undefined): CliContext {
     clock: systemClock,
     signal: new AbortController().signal,
     onHangup: () => {},
+    believeLabels: async () => {},
   };
 }
 

@@ -4,6 +4,7 @@ import { approvalText } from "../../core/tools/approval-text.ts";
 import type { ApprovalAnswer, ApprovalRequest, AskApproval } from "../../core/types/approval.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import { oneLine } from "../../util/text.ts";
+import { visible } from "../../util/visible.ts";
 import type { CliContext } from "../context.ts";
 import { askLine } from "../terminal/input.ts";
 import { wrap, wrapIndented } from "../terminal/width.ts";
@@ -20,13 +21,21 @@ export function approvalPrompt(context: CliContext): AskApproval {
       const asked = { ...context, signal: until };
       const isCut = show(request, context, false);
       const { content, always: term } = request;
+      const believed =
+        context.options.typed === undefined && request.believable ? request.server : undefined;
       const what = content === undefined ? "call" : "read";
       const always = `[a]lways ${term === "until-changed" ? `until ${content === undefined ? "the tool" : "its description"} changes` : "in this session"}`;
-      const more = isCut ? "[s]how everything, " : "";
-      const answer = await askLine(`Allow this ${what}? [y]es, ${always}, ${more}[N]o `, asked);
-      if (!isCut || !/^s(?:how)?$/i.test(answer.trim())) return answerOf(answer);
-      show(request, context, true);
-      return answerOf(await askLine(`Allow this ${what}? [y]es, ${always}, [N]o `, asked));
+      const believe = believed === undefined ? "" : `[b]elieve what ${visible(believed)} says, `;
+      const ask = (more: string): Promise<string> =>
+        askLine(`Allow this ${what}? [y]es, ${always}, ${believe}${more}[N]o `, asked);
+      let answer = await ask(isCut ? "[s]how everything, " : "");
+      if (isCut && /^s(?:how)?$/i.test(answer.trim())) {
+        show(request, context, true);
+        answer = await ask("");
+      }
+      if (believed === undefined || !/^b(?:elieve)?$/i.test(answer.trim())) return answerOf(answer);
+      await context.believeLabels(believed);
+      return "once";
     } finally {
       resume();
     }

@@ -119,6 +119,11 @@ export function withoutServer({ text, place }: ServerText, name: string): string
   return removeValue(text, [...place, name]);
 }
 
+/** What the server says about its tools is believed. */
+export function withTrusted({ text, place }: ServerText, name: string): string {
+  return setValue(text, [...place, name, "trusted"], true);
+}
+
 /** Says so only where it would not hold anyway. */
 export function withEnabled(servers: ServerText, name: string, isEnabled: boolean): string {
   const { text, place, inherited } = servers;

@@ -102,7 +102,7 @@ export function approvalStage(settings: ApprovalSettings): StageFor {
   return (subject) => {
     const found = needOf(subject, { servers, agentMode, least });
     if (found === undefined) return undefined;
-    const { reason, trusted, rule } = found;
+    const { reason, trusted, believable, rule } = found;
     const before = async (call: GuardedCall): Promise<void> => {
       try {
         const always: ApprovalRequest["always"] = store.keeps(subject)
@@ -110,6 +110,7 @@ export function approvalStage(settings: ApprovalSettings): StageFor {
           : "until-closed";
         const asked = {
           ...toRequest(call, reason, trusted),
+          ...(believable && { believable }),
           rule,
           args: redact(call.args),
           always,
@@ -133,7 +134,7 @@ export function needOf(
     agentMode = "never",
     least = "never",
   }: Pick<ApprovalSettings, "servers" | "agentMode" | "least">,
-): { reason: string; trusted: boolean; rule: string } | undefined {
+): Need | undefined {
   if (subject.neverAsks) return undefined;
   const { approval, trusted: isServerTrusted = false } = servers.own(subject);
   const trusted = subject.source.kind === "native" || isServerTrusted;
@@ -147,8 +148,15 @@ export function needOf(
     isOfServer: approval?.default !== undefined,
     isOfSession: !subject.content && stricter(mode, least) !== mode,
   });
-  return { reason, trusted, rule };
+  const believable = reason === NOT_BELIEVED ? ({ believable: true } as const) : {};
+  return { reason, trusted, ...believable, rule };
 }
+
+type Need = Required<Pick<ApprovalRequest, "reason" | "trusted" | "rule">> &
+  Pick<ApprovalRequest, "believable">;
+
+const NOT_BELIEVED =
+  "the tool says that it changes nothing, but the labels of its server are not believed";
 
 async function askOrRefuse(
   ask: AskApproval,
@@ -227,9 +235,7 @@ function reasonToAsk(subject: Subject, mode: ApprovalMode, isTrusted: boolean): 
         return `the labels of its server are not believed, so reading its ${subject.content.kind}s may change something`;
       if (!saysHarmless(hintsIn(subject.annotations)))
         return "the tool may change or delete something";
-      return isTrusted
-        ? undefined
-        : "the tool says that it changes nothing, but the labels of its server are not believed";
+      return isTrusted ? undefined : NOT_BELIEVED;
     }
   }
 }

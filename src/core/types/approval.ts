@@ -53,6 +53,8 @@ export interface ApprovalRequest {
   hints: ToolHints;
   /** True for native tools and for servers configured as `trusted`: you can believe their hints. */
   trusted: boolean;
+  /** The labels say that it is harmless. If they were believed, the call would need no approval. */
+  believable?: true;
   /** Why approval is needed. */
   reason: string;
   /** The setting that asks for it. */

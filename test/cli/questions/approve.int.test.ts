@@ -54,6 +54,21 @@ describe("a call that must be approved", () => {
     expect(stderr).toContain("plugboard: echo/add was not approved\n");
   });
 
+  it("offers to believe a server's labels where that would make it unnecessary", async () => {
+    configure({ echo: { ...fixture("echo"), approval: "destructive" } });
+    const { code, stdout, stderr } = await answering("b\n", ["call", "add", "a=1", "b=2"]);
+    expect([code, stdout]).toEqual([0, "3\n"]);
+    expect(stderr.replace(/\s+/g, " ")).toContain(
+      "the tool says that it changes nothing, but the labels of its server are not believed",
+    );
+    expect(stderr).toContain("[a]lways until the tool changes, [b]elieve what echo says, [N]o ");
+    expect(await run("call", "add", "a=1", "b=2")).toMatchObject({ stdout: "3\n" });
+    // It does not say that this one changes nothing, so there is nothing to believe.
+    const other = await answering("b\n", ["call", "echo", "text=hi"]);
+    expect(other.code).toBe(4);
+    expect(other.stderr).not.toContain("[b]elieve");
+  });
+
   it.each([80, 100])("quotes a long description behind a bar, %i columns wide", async (columns) => {
     const description = `Deletes ${"every word of a long sentence, ".repeat(15).trim()} at once.`;
     const file = scratch.file("tools.json", { tools: [{ name: "wipe", description }] });
