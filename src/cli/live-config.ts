@@ -16,6 +16,7 @@ import {
 import { type Fingerprint, hashOfFile, takeFingerprint } from "../core/config/fingerprint.ts";
 import { type GatewayConfig, gatewaySettings, loadGateway } from "../core/config/gateway.ts";
 import { plugboardHome } from "../core/config/home.ts";
+import { configInvalid } from "../core/config/issue.ts";
 import { agentIdsIn, loadConfig, type LoadConfigOptions } from "../core/config/load.ts";
 import { withoutOwner } from "../core/config/layers/files.ts";
 import { parseAgentConfig } from "../core/config/parse.ts";
@@ -314,7 +315,8 @@ export class LiveConfig implements AsyncDisposable {
     }
     const [file, base] = files.toReversed() as [ReadText, ReadText | undefined];
     // Both files are loaded together, since either may have the agent.
-    await loadConfig(source.path, options.agent, this.#textsOf(file, base));
+    const { warnings } = await loadConfig(source.path, options.agent, this.#textsOf(file, base));
+    refuseMisspelled(warnings);
     const judged = async (of: ReadText, whole: FileSource): Promise<FileVersion> => {
       const judgement = await judgeFile(whole, this.#context.io, of.text);
       const { all, guards } = judgement.launches;
@@ -469,6 +471,17 @@ export class LiveConfig implements AsyncDisposable {
       ...(base !== undefined && { base: base.path, baseText: base.text }),
     };
   }
+}
+
+/**
+ * In a file that is read as another application's, a block of ours is ignored if its name is misspelled. What runs unseen
+ * must not run without its rules.
+ */
+function refuseMisspelled(warnings: AgentConfig["warnings"]): void {
+  const misspelled = warnings.filter(({ isMisspelledBlock }) => isMisspelledBlock);
+  if (misspelled.length === 0) return;
+  const message = "unknown key, which would be ignored";
+  throw configInvalid(misspelled.map((problem) => ({ ...problem, message })));
 }
 
 /** Your own file alone, if the one in the directory is not valid and was never trusted. */

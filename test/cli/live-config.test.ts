@@ -448,6 +448,23 @@ describe("an edit", () => {
   });
 });
 
+it("a file of another application with a block of ours whose name is misspelled starts nothing", async () => {
+  const others = { mcpServers: SITE, strange: {} };
+  write("others.json", JSON.stringify({ ...others, gatewy: { port: 1 } }));
+  await expect(follow(place("others.json"))).rejects.toMatchObject({
+    code: "CONFIG_INVALID",
+    message: expect.stringContaining(
+      'gatewy  unknown key, which would be ignored; did you mean "gateway"?',
+    ),
+  });
+  write("others.json", JSON.stringify(others));
+  const { live, unapplied } = await follow(place("others.json"));
+  expect(await commands(live)).toEqual(["site"]);
+  write("others.json", JSON.stringify({ ...others, agnets: {} }));
+  await eventually(() => unapplied.length === 1);
+  expect(await commands(live)).toEqual(["site"]);
+});
+
 describe("the fingerprint of a gateway", () => {
   it("is of the text that is applied, whatever is on disk by then", async () => {
     write("other.json", ONE);

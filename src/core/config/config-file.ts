@@ -68,11 +68,14 @@ async function interpret(
     cwd: resolve(cwd),
     platform: process.platform,
   });
-  if (translated === undefined) {
+  if (translated.application === undefined) {
     const own = ofPlugboard(document, source);
-    return isNobodys(document.value)
-      ? { ...own, issues: [...own.issues, unknownFile(applicationNames())] }
-      : own;
+    const { claim } = translated;
+    const more = [
+      ...(isNobodys(document.value) ? [unknownFile(applicationNames())] : []),
+      ...(claim && hasOthers(document.value) ? [mixedFile(claim.path, claim.beside.name)] : []),
+    ];
+    return { ...own, issues: [...own.issues, ...more] };
   }
   const { application, isGuess, draft } = translated;
   const { value, warnings, notes, issues, leftOut, inputs } = draft;
@@ -161,6 +164,16 @@ function isNobodys(value: unknown): boolean {
   if (!isJsonObject(value)) return false;
   const keys = Object.keys(value);
   return keys.length > 0 && !keys.some((key) => ROOT_KEYS.has(key));
+}
+
+function hasOthers(value: unknown): boolean {
+  return isJsonObject(value) && Object.keys(value).some((key) => !ROOT_KEYS.has(key));
+}
+
+/** Keys of both are in one file: those of the other application are refused, so that none of ours is ignored. */
+function mixedFile(path: KeyPath, name: string): Issue {
+  const message = `is a key of Plugboard's own file, so this is not read as a file of ${name}; put it into a file of its own, or take it out`;
+  return atKey(path, message);
 }
 
 function unknownFile(applications: readonly string[]): Issue {

@@ -23,6 +23,8 @@ export interface Issue {
   remedy?: string;
   /** A credential is written out there. */
   isCredential?: true;
+  /** It may be a block of our own file, in one that is read as another application's. */
+  isMisspelledBlock?: true;
   /** Only where the path is not enough to find it: a key that is there twice. */
   position?: Position;
 }
@@ -61,6 +63,7 @@ export function toProblems(issues: readonly Issue[], source: IssueSource): Confi
     suggestion: issue.suggestion,
     remedy: issue.remedy,
     ...(issue.isCredential && { isCredential: true }),
+    ...(issue.isMisspelledBlock && { isMisspelledBlock: true }),
   }));
   return problems.toSorted(
     (a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0),

@@ -114,6 +114,8 @@ export interface ConfigProblem {
   remedy?: string;
   /** A credential is written out there. */
   isCredential?: true;
+  /** A block of Plugboard's own file may be meant, in a file that is read as another application's. */
+  isMisspelledBlock?: true;
 }
 
 export interface ErrorDetails {

@@ -6,7 +6,9 @@ import { APPLICATIONS } from "../../../src/core/config/foreign/applications.ts";
 import { formatProblem } from "../../../src/core/config/issue.ts";
 import { loadConfig } from "../../../src/core/config/load.ts";
 import { readLaunches } from "../../../src/core/config/trust/trust.ts";
+import { readDocument } from "../../../src/core/config/text/read.ts";
 import type { AgentConfig } from "../../../src/core/types/agent-config.ts";
+import { isJsonObject } from "../../../src/core/types/json.ts";
 import { isRemote, type ServerDefinition } from "../../../src/core/types/server-definition.ts";
 import { failure, problemLines } from "./files.ts";
 import { temporaryDirectory } from "../../support/directory.ts";
@@ -845,6 +847,93 @@ bearer_token_env_var = "not a name"
     expect(lines(agent.notes).at(-1)).toBe(
       '1:17  mcpServers.a  has keys without a meaning here, ignored: "icon"',
     );
+  });
+});
+
+describe("a block of ours", () => {
+  const BLOCKS: Record<string, unknown> = {
+    agents: { defaults: { tools: { deny: ["*/write"], approval: "ask" } } },
+    gateway: { port: 7000, limits: { sessions: 1 } },
+    secrets: { vault: { address: "https://vault.example" } },
+    network: { allow: [] },
+    acp: { owner: false },
+    registry: "https://registry.example",
+    audit: { arguments: true },
+    models: { providers: { lab: { type: "openai" } } },
+    tools: { approval: "ask" },
+    pins: "block",
+  };
+  /** As deep as our blocks go. */
+  const merged = (one: unknown, other: unknown): unknown =>
+    isJsonObject(one) && isJsonObject(other)
+      ? Object.fromEntries(
+          [...new Set([...Object.keys(one), ...Object.keys(other)])].map((key) => [
+            key,
+            Object.hasOwn(one, key) && Object.hasOwn(other, key)
+              ? merged(one[key], other[key])
+              : (other[key] ?? one[key]),
+          ]),
+        )
+      : other;
+
+  const contentOf = async (name: string): Promise<unknown> =>
+    (await readDocument(join(FIXTURES, name))).value;
+
+  it.each(
+    CASES.flatMap(({ fixture: name }) =>
+      Object.keys(BLOCKS).map((block): [string, string] => [block, name]),
+    ),
+  )("%s in %s, with a key that nobody knows, is never ignored", async (block, name) => {
+    const content = merged(await contentOf(name), { [block]: BLOCKS[block], _comment: "x" });
+    const read = loadConfig(await fileOf(JSON.stringify(content), "some-file"));
+    // OpenClaw has a block of this name with providers in it.
+    if (block === "models" && name.startsWith("openclaw"))
+      await expect(read).resolves.toBeDefined();
+    else await expect(read).rejects.toThrow("_comment  unknown key");
+  });
+
+  it.each([
+    ["a rule of an agent", { agents: { defaults: { pins: "block" } } }, "agents.defaults.pins"],
+    [
+      "a rule of one agent",
+      { agents: { list: [{ id: "a", tools: { ownerOnly: true } }] } },
+      "agents.list[0].tools.ownerOnly",
+    ],
+    ["a setting of the gateway", { gateway: { quotas: {} } }, "gateway.quotas"],
+  ])("%s in a file of OpenClaw is named", async (_, ours, place) => {
+    const content = { channels: {}, mcp: { servers: {} }, ...ours };
+    const file = await fileOf(JSON.stringify(content), "openclaw.json");
+    const error = await failure(() => loadConfig(file));
+    const message =
+      "is a key of Plugboard's own file, so this is not read as a file of OpenClaw; put it into a file of its own, or take it out";
+    expect(error.problems).toContainEqual(expect.objectContaining({ path: place, message }));
+  });
+
+  it.each([
+    ["claude-code.mcp.json", "gatewy", "gateway"],
+    ["cursor.json", "agnets", "agents"],
+    ["gemini.json", "netwrok", "network"],
+    ["mcptools.json", "agent", "agents"],
+    ["windsurf.json", "Audit", "audit"],
+  ])("that is misspelled in %s, %s, is a warning of its own", async (name, key, meant) => {
+    const content = merged(await contentOf(name), { [key]: {}, strange: 1 });
+    const { warnings } = await loadConfig(await fileOf(JSON.stringify(content), "some-file"));
+    expect(warnings).toContainEqual(
+      expect.objectContaining({ path: key, suggestion: meant, isMisspelledBlock: true }),
+    );
+    expect(lines(warnings)).toContainEqual(
+      expect.stringMatching(/ has keys that neither Plugboard nor .* knows, ignored: "strange"$/),
+    );
+  });
+
+  it("is not looked for in a file with all settings of an application, or at its own place", async () => {
+    for (const [content, name] of [
+      ['{ "context_servers": {}, "audio": {}, "strange": 1 }', "settings.json"],
+      ['{ "mcpServers": {}, "strange": 1 }', ".cursor/mcp.json"],
+      ['{ "mcpServers": {}, "agents": { "overrides": {} } }', ".gemini/settings.json"],
+    ] as const) {
+      expect((await loadConfig(await fileOf(content, name))).warnings).toEqual([]);
+    }
   });
 });
 

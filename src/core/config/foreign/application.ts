@@ -12,6 +12,8 @@ export interface FileContext {
   /** The directory that the caller works in. */
   cwd: string;
   platform: NodeJS.Platform;
+  /** What the application has at the root, for a file that is not at its own place. Absent where it has too much to list. */
+  known?: { keys: readonly string[]; name: string };
 }
 
 export interface Application {
@@ -24,6 +26,10 @@ export interface Application {
   block?: "mcpServers" | "servers";
   /** How the path of its file ends, with forward slashes. It decides where the content fits several applications. */
   pathEnd?: RegExp;
+  /** Blocks that our own file has too, each with the keys of ours that the application has in it. */
+  shares?: Readonly<Record<string, readonly string[]>>;
+  /** What its file has at the root, beside the servers. Absent for a file with all settings of the application. */
+  keys?: readonly string[];
   translate: (value: JsonObject, draft: Draft, around: FileContext) => void;
 }
 

@@ -45,6 +45,15 @@ export const claudeDesktop: Application = {
   // taken for it.
   recognise: () => false,
   block: "mcpServers",
+  keys: [
+    "globalShortcut",
+    "preferences",
+    "scale",
+    "locale",
+    "userThemeMode",
+    "isUsingBuiltInNodeForMcp",
+    "isDxtAutoUpdatesEnabled",
+  ],
   pathEnd: /(?:^|\/)claude_desktop_config\.json$/,
   translate: ({ mcpServers, ...others }, draft, around) => {
     draft.servers(mcpServers, ["mcpServers"], KEYS, editorVariables(around));

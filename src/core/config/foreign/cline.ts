@@ -52,6 +52,7 @@ export const cline: Application = {
       ({ type, transport: given }) => type === "streamableHttp" || isJsonObject(given),
     ),
   block: "mcpServers",
+  keys: [],
   pathEnd: /(?:^|\/)(?:cline_mcp_settings|mcp_settings|\.roo\/mcp)\.json$/,
   translate: ({ mcpServers, ...others }, draft, around) => {
     draft.servers(mcpServers, ["mcpServers"], KEYS, editorVariables(around), {

@@ -95,6 +95,8 @@ const KEYS: KeyRules = {
 export const codex: Application = {
   id: "codex",
   name: "Codex",
+  // How many subagents there may be, and their roles.
+  shares: { agents: [] },
   recognise: ({ mcp_servers: servers }) => isJsonObject(servers),
   translate: ({ mcp_servers: servers, ...others }, draft) => {
     draft.servers(servers, ["mcp_servers"], KEYS, LITERAL, {

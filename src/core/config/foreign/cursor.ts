@@ -21,6 +21,7 @@ export const cursor: Application = {
         "envFile" in server || (isJsonObject(server["auth"]) && "CLIENT_ID" in server["auth"]),
     ) || mentions(mcpServers, /\$\{(?:env:|workspaceFolder|userHome|pathSeparator|\/\})/),
   block: "mcpServers",
+  keys: [],
   pathEnd: /(?:^|\/)\.cursor\/mcp\.json$/,
   translate: ({ mcpServers, ...others }, draft, around) => {
     draft.servers(mcpServers, ["mcpServers"], KEYS, editorVariables(around));

@@ -6,7 +6,7 @@ import type { OfferInput } from "../../types/server-offer.ts";
 import { closest } from "../../../util/closest.ts";
 import { atKey, atValue, type Issue, type KeyPath, quote } from "../issue.ts";
 import { isBoard } from "../own-server.ts";
-import { DEFAULT_SERVERS } from "../schema/file-schema.ts";
+import { DEFAULT_SERVERS, ROOT_KEYS } from "../schema/file-schema.ts";
 import { codeVariableReason } from "../code-variables.ts";
 import { serverNameProblem } from "../schema/values.ts";
 import type { FileContext } from "./application.ts";
@@ -132,11 +132,31 @@ export class Draft {
       this.warnings.push(atKey([...path, key], "is ignored", known));
     }
     const rest = keys.filter((key) => key !== "$schema" && !typos.some((typo) => typo.key === key));
-    if (rest.length === 0) return;
-    const named = rest.slice(0, MOST_NAMED).map(quote).join(", ");
-    const more = rest.length > MOST_NAMED ? ` and ${rest.length - MOST_NAMED} more` : "";
-    this.notes.push(atKey(path, `has keys without a meaning here, ignored: ${named}${more}`));
+    const { known } = this.around;
+    const isNobodys = (key: string): boolean =>
+      path.length === 0 && known !== undefined && !known.keys.includes(key);
+    const strange = rest.filter(isNobodys);
+    const blocks = strange.slice(0, MOST_TYPOS).flatMap((key) => {
+      const block = closestBlock(key);
+      return block === undefined ? [] : [{ key, block }];
+    });
+    for (const { key, block } of blocks) {
+      this.warnings.push({ ...atKey([key], "is ignored", block), isMisspelledBlock: true });
+    }
+    const nobodys = strange.filter((key) => !blocks.some((each) => each.key === key));
+    if (nobodys.length > 0) {
+      const message = `has keys that neither Plugboard nor ${known?.name} knows, ignored: ${named(nobodys)}`;
+      this.warnings.push(atKey(path, message));
+    }
+    const theirs = rest.filter((key) => !isNobodys(key));
+    if (theirs.length === 0) return;
+    this.notes.push(atKey(path, `has keys without a meaning here, ignored: ${named(theirs)}`));
   }
+}
+
+function named(keys: readonly string[]): string {
+  const more = keys.length > MOST_NAMED ? ` and ${keys.length - MOST_NAMED} more` : "";
+  return `${keys.slice(0, MOST_NAMED).map(quote).join(", ")}${more}`;
 }
 
 interface ServersOptions {
@@ -306,6 +326,12 @@ function closestKey(key: string, known: readonly string[]): string | undefined {
   }
   // One in place of several is another key rather than a typo.
   return `${near}s` === key || `${key}s` === near ? undefined : near;
+}
+
+/** The block of our own file that may be meant. A short word is near to too many others. */
+function closestBlock(key: string): string | undefined {
+  const near = key.length < 4 ? undefined : closest(key, ROOT_KEYS);
+  return near !== undefined && Math.abs(near.length - key.length) <= 1 ? near : undefined;
 }
 
 function keyOf(path: KeyPath): string {

@@ -61,6 +61,34 @@ const SETTINGS = [
   "autoAccept",
 ];
 
+/** All that its settings have at the root, after schemas/settings.schema.json in its source. */
+const ROOT = [
+  ...SETTINGS,
+  "admin",
+  "adminPolicyPaths",
+  "advanced",
+  "agents",
+  "billing",
+  "context",
+  "experimental",
+  "extensions",
+  "hooks",
+  "hooksConfig",
+  "ide",
+  "mcp",
+  "model",
+  "modelConfigs",
+  "output",
+  "policyPaths",
+  "privacy",
+  "skills",
+  "telemetry",
+  "theme",
+  "tools",
+  "ui",
+  "useWriteTodos",
+];
+
 export const gemini: Application = {
   id: "gemini",
   name: "Gemini CLI",
@@ -76,6 +104,9 @@ export const gemini: Application = {
     );
   },
   block: "mcpServers",
+  // Settings of its subagents, by other names than ours.
+  shares: { agents: [] },
+  keys: ROOT,
   pathEnd: /(?:^|\/)\.gemini\/settings\.json$/,
   translate: ({ mcpServers, mcp, ...others }, draft) => {
     const servers = draft.servers(mcpServers, ["mcpServers"], KEYS, DOLLAR, {

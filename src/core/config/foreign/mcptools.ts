@@ -10,6 +10,7 @@ export const mcptools: Application = {
   // for it.
   recognise: () => false,
   block: "servers",
+  keys: [],
   translate: ({ servers, $schema: _schema, ...others }, draft) => {
     draft.set(DEFAULT_SERVERS, servers, ["servers"]);
     draft.ignore(Object.keys(others), []);

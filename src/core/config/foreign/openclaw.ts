@@ -83,15 +83,26 @@ const AGENT_MARKS = [
 export const openclaw: Application = {
   id: "openclaw",
   name: "OpenClaw",
+  shares: {
+    agents: ["defaults", "list"],
+    gateway: ["port", "tls"],
+    models: ["providers"],
+    secrets: [],
+    acp: [],
+    audit: [],
+  },
   recognise: (value) => {
     const { mcp, agents, gateway } = value;
     if (isJsonObject(mcp) && isJsonObject(mcp["servers"])) return true;
     if (isJsonObject(gateway) && isJsonObject(gateway["tools"])) return true;
     if (!isJsonObject(agents)) return false;
+    const all = agentsOf(agents);
+    // In ours, such a block is a mistake, and servers of an agent are not.
+    const isOurs = all.some(({ agent }) => Object.hasOwn(agent, "mcp"));
     return (
-      BLOCKS.some((key) => Object.hasOwn(value, key)) ||
+      (!isOurs && BLOCKS.some((key) => Object.hasOwn(value, key))) ||
       isJsonObject(agents["entries"]) ||
-      agentsOf(agents).some(({ agent }) => isForeignAgent(agent))
+      all.some(({ agent }) => isForeignAgent(agent))
     );
   },
   translate: (value, draft) => {

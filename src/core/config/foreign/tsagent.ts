@@ -64,6 +64,7 @@ export const tsagent: Application = {
     entries(mcpServers).some(({ type }) => type === "internal") ||
     (isJsonObject(mcpServers) && isJsonObject(metadata) && isJsonObject(settings)),
   block: "mcpServers",
+  keys: ["metadata", "settings", "systemPrompt", "rules", "references", "providers", "theme"],
   pathEnd: /(?:^|\/)tsagent\.json$/,
   translate: ({ mcpServers, ...others }, draft) => {
     draft.servers(mcpServers, ["mcpServers"], KEYS, BRACES);

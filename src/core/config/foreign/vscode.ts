@@ -33,6 +33,7 @@ export const vscode: Application = {
     return Array.isArray(inputs) || someHas(servers, MARKS) || mentions(servers, VARIABLES);
   },
   block: "servers",
+  keys: ["inputs"],
   pathEnd: /(?:^|\/)\.vscode\/mcp\.json$|\/User\/(?:profiles\/[^/]+\/)?mcp\.json$/,
   translate: (value, draft, around) => {
     const { mcp } = value;

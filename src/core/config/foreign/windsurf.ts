@@ -17,6 +17,7 @@ export const windsurf: Application = {
   recognise: ({ mcpServers }) =>
     someHas(mcpServers, ["serverUrl", "disabledTools"]) || mentions(mcpServers, /\$\{file:/),
   block: "mcpServers",
+  keys: [],
   pathEnd: /(?:^|\/)mcp_config\.json$/,
   translate: ({ mcpServers, ...others }, draft, around) => {
     draft.servers(mcpServers, ["mcpServers"], KEYS, editorVariables(around));

@@ -406,6 +406,17 @@ export const DEFAULT_SERVERS: KeyPath = ["agents", "defaults", "mcp", "servers"]
 /** The blocks of a file. */
 export const ROOT_KEYS: ReadonlySet<string> = new Set(Object.keys(root));
 
+/** Whether a block of the file has such a key. */
+export function isKeyOfBlock(block: string, key: string): boolean {
+  const { shape } = root[block as keyof typeof root];
+  return shape.kind === "object" && Object.hasOwn(shape.keys, key);
+}
+
+/** What `tools` of an agent has. */
+export const TOOL_KEYS: ReadonlySet<string> = new Set(
+  agent.tools.shape.kind === "object" ? Object.keys(agent.tools.shape.keys) : [],
+);
+
 /** Keys that restrict what tools may do, for an agent. Whoever writes one relies on it. */
 export const GUARD_KEYS: ReadonlySet<string> = new Set([
   "approval",
