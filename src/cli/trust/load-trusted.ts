@@ -159,7 +159,7 @@ export async function readProject(
   let text = "";
   try {
     text = await readConfigText(source.path);
-    await loadConfig(source.path, undefined, { cwd, homedir, text });
+    await loadConfig(source.path, undefined, { cwd, homedir, text, base: source.base });
   } catch (error) {
     const store = new TrustStore(plugboardHome(env, homedir));
     const isKnown = (await store.find(source.path)) !== undefined;

@@ -14,7 +14,7 @@ import { shellQuoted } from "../../util/text.ts";
 import { visible } from "../../util/visible.ts";
 import type { CliContext } from "../context.ts";
 import { judgeFile, type Judgement, waitingFor } from "./judge-file.ts";
-import { changeLines, launchLines } from "./view.ts";
+import { changeLines, launchLines, otherLines } from "./view.ts";
 
 /** Rejects with UNTRUSTED if nothing of the file may be used. `text` is what was loaded from it. */
 export async function requireTrust(
@@ -87,13 +87,19 @@ export function headline(file: string, trust: Trust): string {
  * What there is to decide about: the changes since it was trusted, and what would start. Where only servers have changed,
  * those; where a setting has, everything, since each server may depend on it.
  */
-export function trustDetails({ all }: Launches, trust: Trust): string[] {
+export function trustDetails({ all, others, looser }: Launches, trust: Trust): string[] {
+  const also = [
+    ...(others.length === 0 ? [] : ["It would also set:", ...otherLines(others)]),
+    ...(looser.length === 0 ? [] : [`Looser than by default: ${looser.map(visible).join(", ")}`]),
+  ];
   if (all.length === 0) {
-    return [...changeLines(trust), "It starts nothing, and has settings that would apply here."];
+    const what = also.length === 0 ? ["It has settings that would apply here."] : also;
+    return [...changeLines(trust), "It starts nothing.", ...what];
   }
-  const shown = changedServers(all, trust) ?? all;
+  const servers = changedServers(all, trust);
+  const shown = servers ?? all;
   const what = shown.length === 0 ? [] : ["It would start or use:", ...launchLines(shown)];
-  return [...changeLines(trust), ...what];
+  return [...changeLines(trust), ...what, ...(servers === undefined ? also : [])];
 }
 
 /** Undefined where the file is new, or more than servers has changed. */

@@ -31,8 +31,8 @@ export async function runTrust(command: TrustRequest, context: CliContext): Prom
 async function approve(yes: boolean, context: CliContext): Promise<number> {
   const { io, screen, options } = context;
   const source = await fileToTrust(context);
-  const { path: file } = source;
-  await loadConfig(file, undefined, { cwd: io.cwd, homedir: io.homedir });
+  const { path: file, base } = source;
+  await loadConfig(file, undefined, { cwd: io.cwd, homedir: io.homedir, base });
   const judgement = await judgeFile(source, io);
   const isNew = await approveFile(judgement, { file, yes }, context);
   if (options.json) {

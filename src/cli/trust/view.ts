@@ -2,7 +2,7 @@
 // runs or where credentials go.
 
 import { codeVariableReason } from "../../core/config/code-variables.ts";
-import type { Launch, Trust } from "../../core/config/trust/trust.ts";
+import type { Launch, OtherSetting, Trust } from "../../core/config/trust/trust.ts";
 import type { ServerConfig } from "../../core/types/server-config.ts";
 import { visible, visibleCommand } from "../../util/visible.ts";
 
@@ -12,6 +12,10 @@ export function launchLines(launches: readonly Launch[]): string[] {
       ? [...serverLines(launch.name, launch.server), ...codeLines(launch.server)]
       : [`  ${visible(launch.name)}: ${json(launch.value)}`],
   );
+}
+
+export function otherLines(others: readonly OtherSetting[]): string[] {
+  return others.map(({ name, value }) => `  ${visible(name)}: ${json(value)}`);
 }
 
 /** Whoever reads the command does not see what these run. */

@@ -12,11 +12,12 @@ import {
   type SharedSettings,
 } from "../types/gateway-settings.ts";
 import type { TlsFiles } from "../types/server-config.ts";
-import { readConfigFile } from "./config-file.ts";
+import { type ConfigFile, readConfigFile } from "./config-file.ts";
 import { expandHome } from "../../util/home-path.ts";
 import { throwIfAny } from "./issue.ts";
 import type { LoadConfigOptions } from "./load.ts";
-import { readAgents } from "./schema/agents.ts";
+import { looserKeys } from "./layers/stricter.ts";
+import { type AgentLayers, readAgents } from "./schema/agents.ts";
 import type { RootSettings } from "./schema/file-schema.ts";
 import type { GatewayBlock, SharedBlock } from "./schema/gateway-schema.ts";
 import { plainHost } from "../net/host-list.ts";
@@ -43,28 +44,45 @@ export async function loadGateway(
   const over = await readBlocks(path, { ...options, text });
   const under =
     base === undefined ? undefined : await readBlocks(base, { ...options, text: baseText });
-  const allow = [under, over].flatMap((each) => each?.network?.allow ?? []);
+  if (under !== undefined) {
+    const looser = looserKeys(under.layers, over.layers, under.file);
+    throwIfAny(looser.map(over.asWritten), over.source);
+  }
+  const allow = over.network?.allow ?? under?.network?.allow ?? [];
   return {
     settings: gatewaySettings(layBlocks(under?.gateway, over.gateway)),
     agentIds: [...new Set([DEFAULT_AGENT, ...(under?.agentIds ?? []), ...over.agentIds])],
-    networkAllow: allow.length > 0 ? [...new Set(allow)] : undefined,
+    networkAllow: allow.length > 0 ? allow : undefined,
     networkProxy: over.network?.proxy ?? under?.network?.proxy,
   };
+}
+
+interface FileBlocks
+  extends Pick<RootSettings, "gateway" | "network">, Pick<ConfigFile, "asWritten" | "source"> {
+  file: string;
+  layers: AgentLayers;
+  agentIds: string[];
 }
 
 /** What a gateway needs of one file, with whole paths. */
 async function readBlocks(
   path: string,
   { cwd = process.cwd(), homedir = systemHome(), text }: LoadConfigOptions,
-): Promise<Pick<RootSettings, "gateway" | "network"> & { agentIds: string[] }> {
+): Promise<FileBlocks> {
   const file = resolve(cwd, path);
   const config = await readConfigFile(file, { cwd, text });
-  const { root, list, issues } = readAgents(config.value);
-  throwIfAny([...config.issues, ...issues.map(config.asWritten)], config.source);
+  const { asWritten, source } = config;
+  const layers = readAgents(config.value);
+  const { root, list, issues } = layers;
+  throwIfAny([...config.issues, ...issues.map(asWritten)], source);
   const toPath = (given: string): string => resolve(dirname(file), expandHome(given, homedir));
   const { gateway, network } = root;
   const { tls, shared } = gateway ?? {};
   return {
+    file,
+    layers,
+    asWritten,
+    source,
     gateway: gateway && {
       ...gateway,
       ...(tls && { tls: { cert: toPath(tls.cert), key: toPath(tls.key) } }),
@@ -75,12 +93,41 @@ async function readBlocks(
   };
 }
 
+/** The project's keys come first, none of which is looser than yours. Of what has paths in it, yours is used. */
 function layBlocks(
   under: GatewayBlock | undefined,
   over: GatewayBlock | undefined,
 ): GatewayBlock | undefined {
   if (under === undefined || over === undefined) return over ?? under;
-  return { ...under, ...over, limits: { ...under.limits, ...over.limits } };
+  const { tls = over.tls, shared = over.shared } = under;
+  const quotas = layQuotas(under.quotas, over.quotas);
+  return {
+    ...under,
+    ...over,
+    ...(tls && { tls }),
+    ...(shared && { shared }),
+    limits: { ...under.limits, ...over.limits },
+    ...(quotas && { quotas }),
+  };
+}
+
+type Quotas = NonNullable<GatewayBlock["quotas"]>;
+
+/** A quota of an agent is in place of the general one, so it gets what that one has. */
+function layQuotas(under: Quotas = {}, over: Quotas = {}): Quotas | undefined {
+  const { agents: lower = {}, ...general } = under;
+  const { agents: upper = {}, ...rest } = over;
+  const names = [...new Set([...Object.keys(lower), ...Object.keys(upper)])];
+  const agents = names.map((name) => {
+    const mine = Object.hasOwn(lower, name) ? lower[name] : general;
+    return [name, { ...mine, ...(Object.hasOwn(upper, name) && upper[name]) }];
+  });
+  const all = { ...general, ...rest };
+  if (Object.keys(all).length + names.length === 0) return undefined;
+  return {
+    ...all,
+    ...(names.length > 0 && { agents: Object.fromEntries(agents) as Quotas["agents"] }),
+  };
 }
 
 /** Without a block: the settings of a gateway that nobody has configured. */

@@ -18,6 +18,7 @@ import { oneLine } from "../../util/text.ts";
 import { atKey, formatPath, type Issue, quote, throwIfAny, toProblems } from "./issue.ts";
 import { rootsSetting, toDefinition } from "./layers/definition.ts";
 import { layOver } from "./layers/files.ts";
+import { looserKeys } from "./layers/stricter.ts";
 import { agentGuard, auditSettings } from "./layers/guard.ts";
 import {
   layerIssues,
@@ -98,6 +99,7 @@ export async function loadConfigWith(
   const [first, second] = [over, under].map((file) =>
     change(toAgentConfig({ ...file, agentIds: known }, agentId, options)),
   ) as [AgentConfig, AgentConfig];
+  throwIfAny(looserKeys(under.layers, over.layers, under.file).map(over.asWritten), over.source);
   return layOver(second, first);
 }
 
@@ -129,7 +131,7 @@ interface FileLayers extends ConfigFile {
 async function readLayers(
   file: string,
   { cwd, text }: { cwd: string; text?: string | undefined },
-): Promise<FileLayers> {
+): Promise<FileLayers & { file: string }> {
   return { ...takenApart(await readConfigFile(file, { cwd, text })), file };
 }
 

@@ -49,12 +49,38 @@ describe("a project's file that is not trusted", () => {
     expect(lines[1]).toBe("It would start or use:");
     expect(lines[2]).toMatch(/^ {2}theirs: .*echo\.mjs$/);
     expect(lines.slice(4)).toEqual([
+      "It would also set:",
+      "  tools.allow: []",
       "if you trust it:",
       "  plugboard trust",
       "to use it just once:",
       "  plugboard --config plugboard.json call mine/echo text=hi",
       "",
     ]);
+  });
+
+  it("can only be stricter than yours: trust shows what it sets besides, and refuses what is looser", async () => {
+    const strict = { tools: { deny: ["*/x"] }, limits: { sessionServers: 3 } };
+    const docs = { ...echo(), maxResultBytes: 5000 };
+    write(project(), { theirs: docs }, strict);
+    const approved = await scratch.run(["trust", "--yes"]);
+    expect(approved.code).toBe(0);
+    expect(approved.stderr).toContain(
+      [
+        "It would also set:",
+        '  tools.deny: ["*/x"]',
+        '  limits: {"sessionServers":3}',
+        "  theirs.maxResultBytes: 5000",
+      ].join("\n"),
+    );
+    write(project(), { theirs: docs }, { ...strict, limits: { sessionServers: 1000 } });
+    for (const argv of [["trust", "--yes"], ["tools"], ["audit"]]) {
+      const { code, stderr } = await scratch.run(argv);
+      expect(code).toBe(2);
+      expect(stderr).toContain(
+        `agents.defaults.limits.sessionServers  is 1000, looser than 10, which holds without it; remove it here, or write it into your own file, ${own()}`,
+      );
+    }
   });
 
   it("has its servers shown, except one whose name you use yourself", async () => {
@@ -104,7 +130,7 @@ describe("a project's file that is not trusted", () => {
     write(project(), {}, { tools: { allow: [] } });
     await scratch.run(["trust", "--revoke"]);
     const { stderr } = await scratch.run(["tools"]);
-    expect(stderr).toContain("It starts nothing, and has settings that would apply here.");
+    expect(stderr).toContain("It starts nothing.");
     const { stdout } = await scratch.run(["trust", "--yes"]);
     expect(stdout).toContain(`${project()} is now trusted`);
     expect((await scratch.run(["tools"])).stderr).not.toContain("trust");

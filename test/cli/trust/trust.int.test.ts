@@ -81,6 +81,7 @@ describe("an untrusted configuration in the working directory", () => {
       "      with allowPrivate: true",
       "  both: https://example.com/sse",
       '  network: {"allow":["10.0.0.0/8"]}',
+      "Looser than by default: network.allow",
     ]);
   });
 

@@ -101,14 +101,24 @@ it("lies over another file key by key, each with its own directory, and has the 
   const tls = { cert: "c.pem", key: "k.pem" };
   const base = await writeConfig(
     JSON.stringify({
-      gateway: { port: 1234, tls, limits: { sessions: 7, connections: 8 } },
-      network: { allow: ["a"], proxy: "http://p:1" },
+      gateway: {
+        port: 1234,
+        tls,
+        limits: { sessions: 7, connections: 8 },
+        quotas: { callsPerDay: 9, callsPerMinute: 5 },
+      },
+      network: { allow: ["a", "b"], proxy: "http://p:1" },
       agents: { list: [{ id: "mine" }, { id: "both" }] },
     }),
   );
   const file = await writeConfig(
     JSON.stringify({
-      gateway: { port: 4321, limits: { sessions: 9 } },
+      gateway: {
+        port: 4321,
+        tls,
+        limits: { sessions: 6 },
+        quotas: { callsPerMinute: 4, agents: { both: { callsPerDay: 3 } } },
+      },
       network: { allow: ["b"] },
       agents: { list: [{ id: "theirs" }, { id: "both" }] },
     }),
@@ -119,10 +129,15 @@ it("lies over another file key by key, each with its own directory, and has the 
       ...DEFAULTS,
       port: 4321,
       tls: { cert: join(here, "c.pem"), key: join(here, "k.pem") },
-      limits: { ...DEFAULTS.limits, sessions: 9, connections: 8 },
+      limits: { ...DEFAULTS.limits, sessions: 6, connections: 8 },
+      // A quota of an agent comes in place of the general one, and does not lift the rest of it.
+      quotas: {
+        all: { callsPerDay: 9, callsPerMinute: 4 },
+        agents: { both: { callsPerDay: 3, callsPerMinute: 5 } },
+      },
     },
     agentIds: ["default", "mine", "both", "theirs"],
-    networkAllow: ["a", "b"],
+    networkAllow: ["b"],
     networkProxy: "http://p:1",
   });
 });

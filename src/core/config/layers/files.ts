@@ -10,6 +10,16 @@ import type { SecretProviderName } from "../../types/secret-provider.ts";
 import type { ServerDefinition } from "../../types/server-definition.ts";
 import { everyReference } from "../secret-references.ts";
 import { overlay } from "./merge.ts";
+import { SESSION_KEYS, strictest } from "./stricter.ts";
+
+const GUARD_KEYS = [
+  "approval",
+  "pins",
+  "framing",
+  "rateLimit",
+  "concurrency",
+  "maxResultBytes",
+] as const;
 
 /** From the loosest to the strictest, and what holds where nobody says anything. */
 const APPROVAL = { modes: ["never", "destructive", "ask"], unset: "never" } as const;
@@ -19,7 +29,7 @@ const FRAMING = { modes: ["off", "compact", "full"], unset: "full" } as const;
 /** Without the right of the owner, which only the user's own file can give. */
 export function withoutOwner(agent: AgentConfig): AgentConfig {
   const { acp, warnings, file } = agent;
-  if (acp === undefined) return agent;
+  if (acp?.owner !== true) return agent;
   const message = "is not used: only the file in Plugboard's home can say that you are the owner";
   const warning = { path: "acp.owner", message, file };
   return { ...agent, acp: undefined, warnings: [...warnings, warning] };
@@ -53,9 +63,8 @@ export function layOver(base: AgentConfig, above: AgentConfig): AgentConfig {
     roots,
     keepAlive,
     secrets,
-    networkAllow: bothLists(base.networkAllow, over.networkAllow),
     guard: layGuard(base, over),
-    audit: joined(base.audit, over.audit),
+    audit: layAudit(base.audit, over.audit),
     session: laySession(base, over),
     warnings: [...base.warnings, ...over.warnings, ...unusedSecrets(secrets, over)],
     notes: bothNotes(base, over),
@@ -136,8 +145,7 @@ function layServers(base: AgentConfig, over: AgentConfig): ServerDefinition[] {
       const beneath = hidden.get(each.name);
       const own = withOwnSettings(withGuardOf(over, each), over, base);
       if (beneath === undefined) return { ...own, ...fileOf(over) };
-      const guard = asStrictAs(withGuardOf(base, beneath), own, base);
-      return { ...own, guard, ...fileOf(over, base) };
+      return { ...asStrictAs(withGuardOf(base, beneath), own, base), ...fileOf(over, base) };
     }),
   ];
 }
@@ -150,50 +158,35 @@ function asStrictAs(
   beneath: ServerDefinition,
   own: ServerDefinition,
   base: AgentConfig,
-): ServerGuard | undefined {
+): ServerDefinition {
   const { guard: lower = {} } = beneath;
   const { guard: upper = {} } = own;
   const rules = [...placedRulesOf(beneath, base), ...(upper.rules ?? [])];
   const guard = withoutUnset<ServerGuard>({
     ...upper,
+    ...strictest(lower, upper, GUARD_KEYS),
     rules: rules.length === 0 ? undefined : rules,
-    approval: strictest(lower.approval, upper.approval, (mode) => APPROVAL.modes.indexOf(mode)),
-    rateLimit: strictest(lower.rateLimit, upper.rateLimit, (most) => (most ? -most : -Infinity)),
-    concurrency: strictest(lower.concurrency, upper.concurrency, (most) => -most),
-    pins: stricter(lower.pins, upper.pins, PINS),
-    framing: stricter(lower.framing, upper.framing, FRAMING),
     // Where you do not believe the hints of a server, nobody else makes you.
     trusted: upper.trusted === true && lower.trusted !== true ? undefined : upper.trusted,
   });
-  return Object.keys(guard).length === 0 ? undefined : guard;
+  return {
+    ...own,
+    ...strictest(beneath, own, ["include", "scope", "maxMessageBytes"]),
+    resources: fewerResources(beneath.resources, own.resources),
+    guard: Object.keys(guard).length === 0 ? undefined : guard,
+  };
 }
 
-/**
- * The stricter value for each tool. Which exceptions match a pattern is not known here, so one that the other setting does
- * not have is held against the strictest value in there.
- */
-function strictest<Value>(
-  one: PerTool<Value> | undefined,
-  other: PerTool<Value> | undefined,
-  strictness: (value: Value) => number,
-): PerTool<Value> | undefined {
-  if (one === undefined || other === undefined) return one ?? other;
-  const strictestOf = (values: readonly (Value | undefined)[]): Value | undefined =>
-    values
-      .filter((value) => value !== undefined)
-      .toSorted((a, b) => strictness(b) - strictness(a))[0];
-  const valueFor = ({ default: general, tools = {} }: PerTool<Value>, key: string) =>
-    Object.hasOwn(tools, key) ? tools[key] : strictestOf([general, ...Object.values(tools)]);
-  const keys = new Set([one, other].flatMap(({ tools = {} }) => Object.keys(tools)));
-  const tools: Record<string, Value> = Object.create(null);
-  for (const key of keys) {
-    const value = strictestOf([valueFor(one, key), valueFor(other, key)]);
-    if (value !== undefined) tools[key] = value;
-  }
-  const general = strictestOf([one.default, other.default]);
+function fewerResources(
+  lower: ServerDefinition["resources"],
+  upper: ServerDefinition["resources"],
+): ServerDefinition["resources"] {
+  if (lower === undefined || upper === undefined) return upper ?? lower;
   return {
-    ...(general !== undefined && { default: general }),
-    ...(keys.size > 0 && { tools }),
+    ...upper,
+    enabled: lower.enabled && upper.enabled,
+    ...((lower.listOnly ?? upper.listOnly) && { listOnly: true }),
+    filter: upper.filter.length > 0 ? upper.filter : lower.filter,
   };
 }
 
@@ -285,8 +278,10 @@ function laySession(base: AgentConfig, over: AgentConfig): AgentConfig["session"
     rules: base.session.rules.map((each) => inFile(each, base.file)),
   };
   if (lower === undefined || over.session === undefined) return over.session ?? lower;
+  const [mine, theirs] = [lower.settings, over.session.settings];
+  const inBoth = SESSION_KEYS.filter((key) => key in mine && key in theirs);
   return {
-    settings: overlay(lower.settings, over.session.settings),
+    settings: { ...overlay(mine, theirs), ...strictest(mine, theirs, inBoth) },
     rules: [...lower.rules, ...over.session.rules],
   };
 }
@@ -302,12 +297,10 @@ function bothNotes(base: AgentConfig, over: AgentConfig): AgentConfig["notes"] {
   return notes.length === 0 ? undefined : notes;
 }
 
-function bothLists(
-  lower: readonly string[] | undefined,
-  upper: readonly string[] | undefined,
-): string[] | undefined {
-  if (lower === undefined && upper === undefined) return undefined;
-  return [...new Set([...(lower ?? []), ...(upper ?? [])])];
+/** What is written the same can be another file in another directory, so yours is the one that counts. */
+function layAudit(lower: AgentConfig["audit"], upper: AgentConfig["audit"]): AgentConfig["audit"] {
+  const both = joined(lower, upper);
+  return both && withoutUnset({ ...both, file: lower?.file ?? upper?.file });
 }
 
 function joined<Of extends object>(lower: Of | undefined, upper: Of | undefined): Of | undefined {

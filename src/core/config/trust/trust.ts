@@ -2,10 +2,13 @@
 // it once and be asked again when it changes. Values are unresolved: what a `${VAR}` holds is the person's own.
 
 import { createHash } from "node:crypto";
+import { objectIn } from "../../types/json.ts";
 import type { ServerConfig } from "../../types/server-config.ts";
 import { canonicalJson } from "../../../util/canonical-json.ts";
 import { readConfigFile } from "../config-file.ts";
+import { formatPath } from "../issue.ts";
 import { mergeServers } from "../layers/merge.ts";
+import { looserKeys } from "../layers/stricter.ts";
 import { type AgentLayer, type AgentLayers, readAgents } from "../schema/agents.ts";
 import { REMOTE_KEYS, STDIO_KEYS } from "../schema/servers.ts";
 
@@ -19,10 +22,20 @@ export type Launch = {
   | { kind: "setting"; name: string; value: unknown }
 );
 
+/** A key that is no part of a launch, such as `research/pins` or, of a server, `docs.sampling`. */
+export interface OtherSetting {
+  name: string;
+  value: unknown;
+}
+
 export interface Launches {
   all: Launch[];
   /** What decides which calls are allowed and asked about: hashes by label. It needs no approval. */
   guards: ReadonlyMap<string, string>;
+  /** What else the file says. It starts nothing, so an edit of it needs no approval of its own. */
+  others: readonly OtherSetting[];
+  /** The keys of it, and of the launches, that are looser than what holds where no file says anything. */
+  looser: readonly string[];
   /** The file says nothing at all: it has no servers, not even disabled ones, and no settings. */
   isEmpty: boolean;
 }
@@ -46,8 +59,17 @@ const PLAIN_BLOCKS = new Set(["$schema", "agents"]);
  * that has read the file passes its content as `text`.
  */
 export async function readLaunches(file: string, text?: string): Promise<Launches> {
-  const layers = readAgents((await readConfigFile(file, { text })).value);
-  return { all: launchesOf(layers), guards: guardsOf(layers), isEmpty: isEmpty(layers) };
+  const { value, asWritten } = await readConfigFile(file, { text });
+  const layers = readAgents(value);
+  return {
+    all: launchesOf(layers),
+    guards: guardsOf(layers),
+    others: othersOf(layers),
+    looser: looserKeys(readAgents({}), layers, file).map((each) =>
+      formatPath(asWritten(each).path),
+    ),
+    isEmpty: isEmpty(layers),
+  };
 }
 
 function isEmpty({ defaults, list, root }: AgentLayers): boolean {
@@ -219,6 +241,48 @@ function settingsOf(layer: AgentLayer): Launch[] {
   return Object.entries(settings).flatMap(([name, value]) =>
     value === undefined ? [] : [setting(within(agent, name), value)],
   );
+}
+
+/** Of a server: what its launch shows, or says by being there. */
+const SHOWN_KEYS: ReadonlySet<string> = new Set([
+  ...SERVER_KEYS,
+  "enabled",
+  "roots",
+  "keepAlive",
+  "worker",
+  "provenance",
+]);
+
+/** The same of an agent. */
+const SHOWN_SETTINGS = new Set([
+  "id",
+  "workspace",
+  "systemPrompt",
+  "tools.native",
+  "tools.approval",
+  "mcp.servers",
+  "mcp.session",
+  "mcp.roots",
+  "mcp.keepAlive",
+]);
+
+function othersOf({ defaults, list }: AgentLayers): OtherSetting[] {
+  return [defaults, ...list].flatMap((layer) => {
+    const agent = layer.id === undefined ? undefined : layer;
+    const settings = Object.entries(layer.settings).flatMap(([key, value]): [string, unknown][] =>
+      key === "mcp" || key === "tools"
+        ? Object.entries(objectIn(value)).map(([inner, each]) => [`${key}.${inner}`, each])
+        : [[key, value]],
+    );
+    const ofServers = [...layer.servers.servers.values()].flatMap(({ name, plain }) =>
+      Object.entries(plain).flatMap(([key, value]): [string, unknown][] =>
+        SHOWN_KEYS.has(key) ? [] : [[`${name}.${key}`, value]],
+      ),
+    );
+    return [...settings.filter(([key]) => !SHOWN_SETTINGS.has(key)), ...ofServers].map(
+      ([name, value]) => ({ name: within(agent, name), value }),
+    );
+  });
 }
 
 function setting(name: string, value: unknown): Launch {

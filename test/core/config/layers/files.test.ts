@@ -145,8 +145,14 @@ describe("settings of two files", () => {
     [
       "join what is listed by name",
       { models: { providers: { a: provider("http://a"), b: provider("http://b") } } },
-      { models: { providers: { b: provider("http://c") } } },
-      () => ({ modelProviders: { a: provider("http://a"), b: provider("http://c") } }),
+      { models: { providers: { b: provider("http://b"), c: provider("http://c") } } },
+      () => ({
+        modelProviders: {
+          a: provider("http://a"),
+          b: provider("http://b"),
+          c: { ...provider("http://c"), needsOwnKey: true },
+        },
+      }),
     ],
     [
       "send your model keys to an address that is in your own file, and to no other",
@@ -154,8 +160,6 @@ describe("settings of two files", () => {
         models: {
           providers: {
             same: { type: "openai", baseUrl: "https://a.example" },
-            other: { type: "openai", baseUrl: "https://a.example" },
-            kind: { type: "openai", baseUrl: "https://a.example" },
             mine: { type: "openai", baseUrl: "https://a.example" },
           },
         },
@@ -164,10 +168,8 @@ describe("settings of two files", () => {
         models: {
           providers: {
             same: { type: "openai", baseUrl: "https://a.example" },
-            other: { type: "openai", baseUrl: "https://b.example" },
-            kind: { type: "anthropic", baseUrl: "https://a.example" },
             named: { type: "openai", baseUrl: "https://b.example", apiKey: "${KEY}" },
-            openai: { type: "openai", baseUrl: "https://b.example" },
+            theirs: { type: "openai", baseUrl: "https://b.example" },
             google: { type: "google", contextWindow: 5000 },
           },
         },
@@ -175,30 +177,30 @@ describe("settings of two files", () => {
       () => ({
         modelProviders: {
           same: expect.not.objectContaining({ needsOwnKey: true }),
-          other: { needsOwnKey: true },
-          kind: { needsOwnKey: true },
           mine: expect.not.objectContaining({ needsOwnKey: true }),
           named: expect.not.objectContaining({ needsOwnKey: true }),
-          openai: { needsOwnKey: true },
+          theirs: { needsOwnKey: true },
           google: expect.not.objectContaining({ needsOwnKey: true }),
         },
       }),
     ],
     [
-      "join the networks, the modules and the keys of a block",
+      "join the modules and the keys of a block",
       {
         ...defaults({ tools: { native: ["a.mjs"] } }),
-        network: { allow: ["a"] },
+        network: { allow: ["a", "b"], proxy: "http://p:1" },
         audit: { file: "x" },
       },
       {
         ...defaults({ tools: { native: ["a.mjs"] } }),
-        network: { allow: ["b", "a"], proxy: "http://p:1" },
-        audit: { arguments: true },
+        network: { allow: ["b"], inherit: false },
+        audit: { file: "x", arguments: true },
       },
       ([mine = "", project = ""]) => ({
-        networkAllow: ["a", "b"],
+        networkAllow: ["b"],
         networkProxy: "http://p:1",
+        networkInherit: false,
+        // Which is another file in the directory of the project.
         audit: { file: join(mine, "x"), arguments: true },
         nativeModules: [
           { written: "a.mjs", path: join(mine, "a.mjs") },
@@ -253,14 +255,11 @@ describe("a project's file", () => {
   });
 
   it.each([
-    // Looser than what holds without it: only for its own servers.
-    [{ approval: "ask" }, { approval: "never" }, "ask", "never"],
     [{}, { approval: "ask" }, "ask", "ask"],
     [{ approval: "ask" }, {}, "ask", undefined],
-    [{ pins: "block" }, { pins: "off" }, "block", "off"],
+    // Looser than what holds without it: only for its own servers.
     [{}, { pins: "off" }, undefined, "off"],
     [{}, { pins: "block" }, "block", "block"],
-    [{ framing: "compact" }, { framing: "off" }, "compact", "off"],
     [{}, { framing: "compact" }, undefined, "compact"],
   ])("over %j with %j: all have %s, and its own servers %s", async (mine, project, all, own) => {
     const [key = ""] = Object.keys({ ...mine, ...project });
@@ -283,19 +282,25 @@ describe("a project's file", () => {
   });
 
   it.each<[mine: object, project: object, both: object]>([
-    [{ approval: "ask" }, { approval: "never" }, { approval: { default: "ask" } }],
+    [{ approval: "ask" }, {}, { approval: { default: "ask" } }],
     [
       { approval: { default: "never", tools: { "delete_*": "ask" } } },
-      { approval: { default: "destructive", tools: { delete_all: "never" } } },
+      { approval: { default: "destructive", tools: { delete_all: "ask" } } },
       { approval: { default: "destructive", tools: { "delete_*": "ask", delete_all: "ask" } } },
     ],
-    [{ pins: "block" }, { pins: "off" }, { pins: "block" }],
-    [{}, { pins: "off", framing: "off" }, {}],
+    [
+      { approval: { tools: { write: "ask" } } },
+      { approval: { tools: { read: "destructive" } } },
+      { approval: { tools: { write: "ask", read: "destructive" } } },
+    ],
+    [{ pins: "block" }, {}, { pins: "block" }],
+    // What you believe of yours is not believed of another one.
+    [{ pins: "off", trusted: true }, {}, { pins: "warn" }],
     [{ framing: "compact" }, { framing: "full" }, { framing: "full" }],
-    [{}, { trusted: true }, {}],
     [{ trusted: true }, { trusted: true }, { trusted: true }],
-    [{ rateLimit: 5 }, { rateLimit: false }, { rateLimit: { default: 5 } }],
+    [{ rateLimit: 5 }, { rateLimit: 5 }, { rateLimit: { default: 5 } }],
     [{ concurrency: 3 }, { concurrency: 1 }, { concurrency: { default: 1 } }],
+    [{ maxResultBytes: 5000 }, {}, { maxResultBytes: 5000 }],
   ])("with a server of the same name, over %j with %j, has %j", async (mine, project, both) => {
     const url = "https://a.example/mcp";
     const { agent } = await layered(
@@ -305,21 +310,51 @@ describe("a project's file", () => {
     expect(named(agent, "docs")?.guard ?? {}).toEqual(both);
   });
 
-  it("with a server of the same name does not loosen what you say about all servers", async () => {
+  it("with a server of the same name leaves what you have set for yours where it says nothing", async () => {
     const { agent } = await layered(
-      servers({ docs: { command: "a" } }, { tools: { approval: "ask" }, pins: "block" }),
-      servers({ docs: { command: "a", approval: "never", pins: "off" } }),
+      servers(
+        {
+          docs: {
+            command: "a",
+            include: "manual",
+            resources: "list",
+            resourceFilter: ["a"],
+            maxMessageBytes: 5000,
+            sampling: "allow",
+            scope: "session",
+          },
+        },
+        { tools: { approval: "ask" }, pins: "block" },
+      ),
+      servers({ docs: { command: "a" } }),
     );
-    expect(named(agent, "docs")?.guard).toEqual({ approval: { default: "ask" }, pins: "block" });
+    expect(named(agent, "docs")).toMatchObject({
+      include: { default: "manual" },
+      resources: { enabled: true, listOnly: true, filter: ["a"] },
+      maxMessageBytes: 5000,
+      sampling: undefined,
+      scope: "session",
+      guard: { approval: { default: "ask" }, pins: "block" },
+    });
   });
 
   it("can only lower how much a session may bring", async () => {
     const limits = (sessionServers: number) => defaults({ limits: { sessionServers } });
-    expect((await layered(limits(3), limits(9))).agent.guard?.limits).toEqual({
-      sessionServers: 3,
-    });
-    expect((await layered(limits(9), limits(3))).agent.guard?.limits).toEqual({
-      sessionServers: 3,
+    const { agent } = await layered(limits(9), limits(3));
+    expect(agent.guard?.limits).toEqual({ sessionServers: 3 });
+  });
+
+  it("adds to what servers of sessions may not do", async () => {
+    const session = (settings: object) => defaults({ mcp: { session: settings } });
+    const { agent } = await layered(
+      session({ approval: { tools: { x: "ask" } }, sampling: "ask", timeout: 9 }),
+      session({ approval: "destructive", maxResultBytes: 5000 }),
+    );
+    expect(agent.session?.settings).toEqual({
+      approval: { default: "destructive", tools: { x: "ask" } },
+      sampling: "ask",
+      maxResultBytes: 5000,
+      timeout: 9,
     });
   });
 
