@@ -13,6 +13,8 @@ import { writtenOut } from "../../core/config/schema/references.ts";
 import { everyReference } from "../../core/config/secret-references.ts";
 import { readServerText, withServerValue, writtenServer } from "../../core/config/server-text.ts";
 import { setValue, valueAt } from "../../core/config/text/edit.ts";
+import { readConfigText } from "../../core/config/text/read.ts";
+import { writtenSecret } from "../../core/config/written-secret.ts";
 import { type AgentConfig, DEFAULT_AGENT } from "../../core/types/agent-config.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import { DEFAULT_PORT, type GatewaySettings } from "../../core/types/gateway-settings.ts";
@@ -127,7 +129,9 @@ export async function planDeployment(options: PlanOptions): Promise<DeploymentPl
   const text = asDeployed(await withWorkers(options, agentIds), given.settings);
   const { settings } = await loadGateway(file, { ...place, text });
   const agents = await Promise.all(agentIds.map((id) => loadConfig(file, id, { ...place, text })));
-  refuseCredentials(file, settings, agents);
+  // As it is written, for the line; and as it is deployed, since that is what others read.
+  const inText = writtenSecret(await readConfigText(file)) ?? writtenSecret(text);
+  refuseCredentials(file, settings, agents, inText);
   const workers = workersOf(agents);
   const ofWorkers = new Set(workers.flatMap((each) => each.variables));
   return {
@@ -221,6 +225,7 @@ function refuseCredentials(
   file: string,
   { shared }: GatewaySettings,
   agents: readonly AgentConfig[],
+  inText: string | undefined,
 ): void {
   const engines = [
     ["postgres.password", shared?.postgres.password],
@@ -232,7 +237,13 @@ function refuseCredentials(
       worker === undefined ? [] : [[`${name}.worker.token`, worker.token] as const],
     ),
   );
+  const models = agents.flatMap(({ modelProviders = {} }) =>
+    Object.entries(modelProviders).map(
+      ([name, { apiKey }]) => [`models.providers.${name}.apiKey`, apiKey] as const,
+    ),
+  );
   const written = [
+    ...models,
     ...engines.map(([key, value]) => [`gateway.shared.${key}`, value] as const),
     ...tokens,
   ].flatMap(([key, value]) =>
@@ -241,7 +252,7 @@ function refuseCredentials(
   const plain = agents.flatMap(({ warnings }) =>
     warnings.flatMap(({ path, isCredential }) => (isCredential ? [path] : [])),
   );
-  const [first] = [...written, ...plain];
+  const [first = inText] = [...written, ...plain];
   if (first === undefined) return;
   throw new PlugboardError(
     "CONFIG_INVALID",

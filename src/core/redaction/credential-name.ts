@@ -88,6 +88,19 @@ function hasCredentialForm(value: string): boolean {
   return /[\dA-Z]/.test(text) && FORMS.some((form) => form.test(text));
 }
 
+/** The same forms anywhere in a text: in a path, a command, a comment. */
+const FORMS_IN_TEXT = FORMS.map(({ source, flags }) => {
+  const anywhere = source.replace(/^\^/, "(?<![A-Za-z0-9])").replace(/\$$/, "(?![A-Za-z0-9])");
+  return new RegExp(anywhere, `${flags}g`);
+});
+
+/** Whether a part of the text has the form of a credential. */
+export function hasCredentialIn(text: string): boolean {
+  return FORMS_IN_TEXT.some((form) =>
+    Array.from(text.matchAll(form)).some(([part]) => /[\dA-Z]/.test(part)),
+  );
+}
+
 /** Whether a value under such a name is a credential. Its length does not matter here. */
 export function isCredential(value: string, likeness: Likeness): boolean {
   if (likeness === undefined) return hasCredentialForm(value);

@@ -53,6 +53,9 @@ const FILE = `{
 }
 `;
 
+/** Has the form of a token, and is none. */
+const GITHUB = `ghp_${"Ab1".repeat(12)}`;
+
 function configured(text = FILE): { env: Record<string, string> } {
   const path = join(scratch.directory, "team.json");
   writeFileSync(path, text);
@@ -209,11 +212,100 @@ it.each([
     FILE.replace("secret://env/CRM_TOKEN", "sk-live-4f9d8a7c6b5e4d3c2b1a0f9e8d7c"),
     "has a secret written out",
   ],
+  ...(
+    [
+      ["in the path of a URL", "8443/mcp", `8443/${GITHUB}/mcp`, "mcpServers.docs.url"],
+      ["in its query", "8443/mcp", `8443/mcp?v=1&x=${GITHUB}`, "mcpServers.docs.url"],
+      [
+        "as a key in the path of a URL",
+        "8443/mcp",
+        "8443/s/Zx81kQp0vT3mLw9RbY2c",
+        "mcpServers.docs.url",
+      ],
+      ["in a comment", "Kept as it is.", `Not ${GITHUB} any more.`, "the comment in line 2"],
+      [
+        "in an entry that is a comment",
+        "Kept as it is.",
+        '"X_TOKEN": "a1b2c3d4"',
+        "the comment in line 2",
+      ],
+      [
+        "in an address in a comment",
+        "Kept as it is.",
+        "https://u:pw1@a.example",
+        "the comment in line 2",
+      ],
+      ["in a block of comments", "// Kept as it is.", `/*\n ${GITHUB} */`, "the comment in line 2"],
+      [
+        "in a command",
+        '"command": "old"',
+        `"command": "/opt/${GITHUB}/old"`,
+        "mcpServers.old.command",
+      ],
+      ["in an argument", '"-y", "search"', `"-y", "search:${GITHUB}"`, "mcpServers.search.args[1]"],
+      [
+        "in an escape",
+        '"-y", "search"',
+        `"-y", "\\u0067${GITHUB.slice(1)}"`,
+        "mcpServers.search.args[1]",
+      ],
+      [
+        "in a directory",
+        '"enabled": false',
+        `"enabled": false, "cwd": "/x-${GITHUB}"`,
+        "mcpServers.old.cwd",
+      ],
+      ["in a name", '"old"', `"${GITHUB}"`, "a key of mcpServers"],
+      [
+        "in a rule",
+        '"enabled": false',
+        `"enabled": false, "tools": { "deny": ["${GITHUB}"] }`,
+        "mcpServers.old.tools.deny[0]",
+      ],
+      [
+        "of a proxy",
+        '"gateway": {',
+        '"network": { "proxy": "http://u:pw1@p.example" }, "gateway": {',
+        "network.proxy",
+      ],
+      [
+        "of a model",
+        '"gateway": {',
+        '"models": { "providers": { "lab": { "type": "openai", "apiKey": "lab-lab-1" } } }, "gateway": {',
+        "models.providers.lab.apiKey",
+      ],
+      [
+        "in a prompt",
+        '"gateway": {',
+        `"agents": { "list": [{ "id": "a", "systemPrompt": "Use ${GITHUB}." }] }, "gateway": {`,
+        "agents.list[0].systemPrompt",
+      ],
+    ] as const
+  ).map(([where, text, secret, place]): [string, string, string] => [
+    `with a secret ${where}`,
+    FILE.replace(text, secret),
+    `has a secret written out, at ${place},`,
+  ]),
 ])("refuses a configuration %s", async (_, text, why) => {
   const { code, stderr, stdout } = await scratch.run(["deploy", "kustomize"], configured(text));
   expect(code).not.toBe(0);
   expect(stderr).toContain(why);
+  expect(stderr).not.toMatch(/Ab1Ab1|pw1/);
   expect(stdout).toBe("");
+});
+
+it("takes no words, names of tenants and references for a secret", async () => {
+  const tenant = "https://login.example.com/3f0a7c1e-52b1-4c8e-9d3a-1f2e3d4c5b6a/v2.0";
+  const jwt = { issuers: [{ issuer: tenant, algorithms: ["RS256"] }] };
+  const text = FILE.replace('"gateway": {', `"gateway": { "jwt": ${JSON.stringify(jwt)},`).replace(
+    "Kept as it is.",
+    'The token: see the wiki. "API_TOKEN": "secret://env/API_TOKEN_2", Bearer ${CRM_TOKEN}',
+  );
+  const { code, stderr } = await scratch.run(["deploy", "kustomize"], configured(text));
+  expect({ code, stderr }).toEqual({
+    code: 0,
+    stderr: expect.not.stringContaining("secret written"),
+  });
 });
 
 describe("names that mean something where they are written", () => {
