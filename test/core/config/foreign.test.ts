@@ -681,7 +681,7 @@ describe("meanings of single keys", () => {
     ],
     [
       "a transport that we do not have",
-      `{ mcpServers: { a: { type: "ws", url: "wss://x" } } }`,
+      `{ mcpServers: { a: { type: "ws", url: "wss://x" } }, "projects": { "/p": { mcpServers: {} } } }`,
       undefined,
     ],
     [
@@ -696,7 +696,7 @@ describe("meanings of single keys", () => {
   it("gives names that we do not allow others, each of its own", async () => {
     const content = `{ mcpServers: {
       "a/b": { command: "1" }, "a-b": { command: "2" }, native: { command: "3" }, " x ": { command: "4" },
-      "${"n".repeat(80)}": { command: "5" }, "": { command: "6" }, "a/b/": { command: "7" },
+      "${"n".repeat(80)}": { command: "5" }, "a/b/": { command: "7" },
     } }`;
     const { servers } = await loadConfig(await fileOf(content, "x"));
     expect(
@@ -707,7 +707,6 @@ describe("meanings of single keys", () => {
       ["native-mcp", "3"],
       ["x", "4"],
       ["n".repeat(64), "5"],
-      ["server-mcp", "6"],
       ["a-b-", "7"],
     ]);
   });
@@ -801,6 +800,22 @@ bearer_token_env_var = "not a name"
       "mcptools.json",
       `{ "servers": { "a": { "type": "stdio", "comand": "x" } } }`,
       ['FILE:1:40  servers.a.comand  unknown key; did you mean "command"?'],
+    ],
+    [
+      "transports.json",
+      `{ "mcpServers": { "a": { "type": "ws", "url": "https://x.example" }, "b": { "transport": "htp", "url": "https://x.example" } } }`,
+      [
+        'FILE:1:34  mcpServers.a.type  is "ws"; expected one of stdio, http, sse, streamable-http',
+        'FILE:1:90  mcpServers.b.transport  is "htp"; expected one of stdio, http, sse, streamable-http; did you mean "http"?',
+      ],
+    ],
+    [
+      "nameless.json",
+      `{ "mcpServers": { "": { "command": "x" }, " \u200b": { "command": "x" } } }`,
+      [
+        'FILE:1:19  mcpServers[""]  has no name; expected one that can be read, before the server',
+        'FILE:1:43  mcpServers[" \\u{200b}"]  has no name; expected one that can be read, before the server',
+      ],
     ],
     [
       "guarded.json",

@@ -12,6 +12,8 @@ export interface FileContext {
   /** The directory that the caller works in. */
   cwd: string;
   platform: NodeJS.Platform;
+  /** Only the block with the servers tells whose it is: it may be ours under another name. */
+  isGuess?: true;
   /** What the application has at the root, for a file that is not at its own place. Absent where it has too much to list. */
   known?: { keys: readonly string[]; name: string };
 }

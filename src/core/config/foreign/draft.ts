@@ -107,6 +107,12 @@ export class Draft {
         this.issues.push(atValue(path, "is not an object; expected a server"));
         return [];
       }
+      if (visibleName(name) === "") {
+        this.issues.push(
+          atKey(path, "has no name; expected one that can be read, before the server"),
+        );
+        return [];
+      }
       // Names in other applications may be too long for us, or have a slash in them.
       const fit = names.fit(name);
       if (fit !== name) this.notes.push(atKey(path, `is called ${quote(fit)} here`));
@@ -284,6 +290,10 @@ export function map(): JsonObject {
   return Object.create(null) as JsonObject;
 }
 
+function visibleName(name: string): string {
+  return name.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "").trim();
+}
+
 /** Gives every name once. It counts on, so that many names that become the same cost no more than others. */
 class Names {
   readonly #taken: Set<string>;
@@ -296,12 +306,9 @@ class Names {
   /** The name itself if it is valid, else one that is like it. */
   fit(given: string): string {
     if (serverNameProblem(given) === undefined) return given;
-    const plain = given
-      .replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "")
-      .replaceAll("/", "-")
-      .trim();
+    const plain = visibleName(given).replaceAll("/", "-");
     const short = Array.from(plain).slice(0, LONGEST_NAME).join("").trim();
-    const base = short === "" || short === "native" ? `${short || "server"}-mcp` : short;
+    const base = short === "native" ? "native-mcp" : short;
     for (let count = (this.#counts.get(base) ?? 0) + 1; ; count++) {
       const ending = count === 1 ? "" : `-${count}`;
       const name =

@@ -86,10 +86,12 @@ const TRANSPORTS: Readonly<Record<string, string>> = {
   streamableHttp: "http",
 };
 
-/** All words for our transports; a server with another one is left out. */
+/** All words for our transports. A server with another one is left out, unless the file may be ours: then the schema refuses it. */
 export const transport: KeyRule = (server, value, path) => {
-  if (typeof value !== "string") server.set("transport", value, path);
-  else if (Object.hasOwn(TRANSPORTS, value)) server.set("transport", TRANSPORTS[value], path);
+  const isUnknown = typeof value !== "string" || !Object.hasOwn(TRANSPORTS, value);
+  if (typeof value !== "string" || (isUnknown && server.draft.around.isGuess)) {
+    server.set("transport", value, path);
+  } else if (Object.hasOwn(TRANSPORTS, value)) server.set("transport", TRANSPORTS[value], path);
   else server.leaveOut(`is ${quote(value)}, a transport that Plugboard does not have`, path);
 };
 

@@ -27,7 +27,7 @@ export interface Ours {
 
 export function translate(
   value: unknown,
-  around: Omit<FileContext, "folder" | "known">,
+  around: Omit<FileContext, "folder" | "known" | "isGuess">,
 ): Translated | Ours {
   if (!isJsonObject(value)) return {};
   const path = around.file?.replaceAll("\\", "/");
@@ -48,6 +48,7 @@ export function translate(
   const whole: FileContext = {
     ...around,
     folder: projectOf(around),
+    ...(known === undefined && { isGuess: true }),
     ...(listsKeys && { known: { keys, name } }),
   };
   const draft = new Draft(whole);
