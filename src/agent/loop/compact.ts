@@ -121,7 +121,7 @@ function cutNewResults(state: Compacted, budget: number): void {
     const length = Math.max(SHORTEST + TAIL, Math.floor(text.length * share));
     if (text.length <= length && output.type !== "content") return output;
     state.results += 1;
-    return { type: output.type === "error-text" ? "error-text" : "text", value: cut(text, length) };
+    return cut(output, text, length);
   });
 }
 
@@ -131,10 +131,24 @@ function newestResults({ messages, turnStart }: Conversation): number {
   return newest < turnStart ? -1 : newest;
 }
 
-function cut(text: string, length: number): string {
-  if (text.length <= length) return text;
-  const note = `\n[… ${byteSize(text.length - length)} have been left out to make room …]\n`;
-  return `${truncate(text, length - TAIL)}${note}${text.slice(-TAIL)}`;
+/** Of a result that was cut: its beginning, and how many bytes are gone. A second cut tells of both. */
+const cuts = new WeakMap<ResultOutput, { head: string; bytes: number }>();
+
+function cut(output: ResultOutput, text: string, length: number): ResultOutput {
+  const type = output.type === "error-text" ? "error-text" : "text";
+  if (text.length <= length) return { type, value: text };
+  const tail = text.slice(-TAIL);
+  const { head: before, bytes: gone } = cuts.get(output) ?? {
+    head: text.slice(0, -TAIL),
+    bytes: 0,
+  };
+  const shown = truncate(before, length - TAIL);
+  const head = shown === before ? before : shown.slice(0, -1);
+  const bytes = gone + Buffer.byteLength(before.slice(head.length));
+  const note = `\n[… ${byteSize(bytes)} have been left out to make room …]\n`;
+  const made: ResultOutput = { type, value: `${head}…${note}${tail}` };
+  cuts.set(made, { head, bytes });
+  return made;
 }
 
 function textOf(output: ResultOutput): string {

@@ -1,6 +1,7 @@
 import type { ModelMessage, ToolModelMessage, ToolResultPart } from "ai";
 import { describe, expect, it } from "vitest";
 import { compact, totalSize } from "../../../src/agent/loop/compact.ts";
+import { byteSize } from "../../../src/util/text.ts";
 
 const user = (content: string): ModelMessage => ({ role: "user", content });
 
@@ -68,6 +69,22 @@ describe("making room", () => {
     const again = compact(made, 0);
     expect(again).toMatchObject({ turnStart: 1, dropped: 2 });
     expect(again.messages).toHaveLength(2);
+  });
+
+  it("says of a result that it cuts again how much is gone in all", () => {
+    const value = "é".repeat(20_000) + "end".repeat(400);
+    let made = compact({ messages: [user("a"), results(text(value))], turnStart: 0 }, 10_000);
+    for (const budget of [10_000, 9900, 4000]) {
+      made = compact(made, budget);
+      const [output] = outputs(made.messages[1]);
+      const { value: left } = output as { value: string };
+      const [whole = "", size = ""] =
+        /\[… ([\d.]+ KiB) have been left out to make room …\]/.exec(left) ?? [];
+      const kept = left.replace(`…\n${whole}\n`, "");
+      expect(size).toBe(byteSize(Buffer.byteLength(value) - Buffer.byteLength(kept)));
+      expect(value.startsWith(kept.slice(0, -600))).toBe(true);
+      expect(left.match(/left out/g)).toHaveLength(1);
+    }
   });
 
   it("cuts the newest results by the same share, their media into words", () => {
