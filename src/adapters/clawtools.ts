@@ -112,7 +112,7 @@ export interface MCPToolProvider {
   /** Asks every server for its tools again; resolves when the registry has them. */
   refresh(): Promise<void>;
   status(): Record<string, ConnectionStatus>;
-  /** Idempotent; resolves when no process is left. */
+  /** Takes the tools out of the registry. Idempotent; resolves when no process is left. */
   close(): Promise<void>;
 }
 
@@ -171,12 +171,20 @@ export async function loadMCPServers(
     for (const server of sync.update()) onToolsChanged?.(server);
   });
   sync.update();
+  // The board closes with it too. It may have been aborted while the board opened.
+  const end = (): void => sync.end();
+  if (options.signal?.aborted) end();
+  else options.signal?.addEventListener("abort", end, { once: true });
   return {
     board,
     refresh: async () => void (await board.refresh()),
     status: () =>
       Object.fromEntries(board.status().map(({ name, state }) => [name, STATUS[state.kind]])),
-    close: () => board.close(),
+    close: () => {
+      options.signal?.removeEventListener("abort", end);
+      end();
+      return board.close();
+    },
   };
 }
 
@@ -227,6 +235,7 @@ class RegistrySync {
   readonly #registry: ClawToolRegistry;
   readonly #options: RegistryOptions;
   readonly #registered = new Map<string, RegisteredTool>();
+  #isEnded = false;
 
   constructor(board: Pick<Board, "tools">, registry: ClawToolRegistry, options: RegistryOptions) {
     const { provider = "generic" } = options;
@@ -237,8 +246,19 @@ class RegistrySync {
     this.#options = options;
   }
 
+  /** Takes all tools out of the registry. One that cannot forget them has tools whose calls fail. */
+  end(): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    for (const registered of this.#registered.values()) {
+      if (registered.isGone) continue;
+      this.#attempt(registered, () => this.#registry.unregister?.(registered.tool.name));
+    }
+  }
+
   /** Brings the registry in step with the board and returns the servers whose tools have changed. */
   update(): Set<string> {
+    if (this.#isEnded) return new Set();
     const listed = this.#tools.list();
     return new Set([...this.#removeMissing(listed), ...this.#registerChanged(listed)]);
   }

@@ -57,6 +57,16 @@ class ForgetfulRegistry extends Registry {
   }
 }
 
+/** A tool of the host itself. */
+const dummy: ClawTool = {
+  name: "",
+  label: "",
+  description: "",
+  parameters: {},
+  source: { kind: "native" },
+  execute: async () => ({ content: [], details: undefined }),
+};
+
 const opened: { close(): Promise<void> }[] = [];
 
 afterEach(async () => {
@@ -332,6 +342,24 @@ describe("loadMCPServers", () => {
       isError: true,
     });
   });
+
+  it.each(["close", "signal"])(
+    "leaves nothing in the registry that is dead, after its %s",
+    async (how) => {
+      const registry = new ForgetfulRegistry();
+      registry.register({ ...dummy, name: "host" });
+      const life = new AbortController();
+      const { signal } = life;
+      const provider = await load({ servers: { echo: fixture("echo") } }, registry, { signal });
+      expect(registry.names()).toContain("echo__echo");
+      if (how === "signal") life.abort();
+      else await Promise.all([provider.close(), provider.close()]);
+      expect(registry.names()).toEqual(["host"]);
+      await provider.close();
+      await provider.refresh().catch(() => {});
+      expect(registry.names()).toEqual(["host"]);
+    },
+  );
 
   it("throws failures for a loop that looks no further", async () => {
     const registry = new Registry();
