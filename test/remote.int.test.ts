@@ -92,11 +92,24 @@ describe("every way to speak", () => {
     expect(posts.length).toBeLessThanOrEqual(2);
   });
 
-  it("its address on another origin is refused", async () => {
-    const server = owned(await startSse({ endpoint: "foreign" }));
-    const board = await open({ old: { url: server.url, transport: "sse" } });
-    expect(statusOf(board, "old").lastError).toContain("another origin");
-  });
+  it.each(["endpoint", "message"] as const)(
+    "its address may be in an object, in an event called %s",
+    async (wrapped) => {
+      const server = owned(await startSse({ wrapped }));
+      const board = await open({ old: { url: server.url, transport: "sse" } });
+      expect(textOf(await board.call("old/echo", { text: "hi" }))).toBe("hi");
+    },
+  );
+
+  it.each([undefined, "endpoint", "message"] as const)(
+    "its address on another origin is refused, in an object too: %s",
+    async (wrapped) => {
+      const server = owned(await startSse({ endpoint: "foreign", wrapped }));
+      const board = await open({ old: { url: server.url, transport: "sse" } });
+      expect(statusOf(board, "old").lastError).toContain("another origin");
+      expect(server.foreign).toEqual([]);
+    },
+  );
 
   it.each(["legacy", "modern"] as const)("list changes are heard (%s)", async (era) => {
     const { board } = await connect({ era });

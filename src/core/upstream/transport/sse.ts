@@ -2,6 +2,7 @@
 // everything to an address that it sends first.
 
 import { PlugboardError, toPlugboardError } from "../../types/errors.ts";
+import { isJsonObject } from "../../types/json.ts";
 import type { GuardedFetch, GuardedResponse } from "../../net/fetch.ts";
 import { deferred } from "../../../util/deferred.ts";
 import { readEvents } from "./event-stream.ts";
@@ -14,9 +15,12 @@ import { tapped } from "../tap.ts";
 /** How long an open stream may be silent about the address to post to, which comes first. */
 const ADDRESS_MS = 5000;
 
+const LONGEST_ADDRESS = 4096;
+
 export class SseTransport extends RemoteTransport {
   readonly #options: RemoteOptions;
   readonly #address = deferred<string>();
+  #hasAddress = false;
 
   constructor(options: RemoteOptions, onFatal: (error: PlugboardError) => void) {
     super(options, onFatal);
@@ -75,10 +79,12 @@ export class SseTransport extends RemoteTransport {
       });
       try {
         await readEvents(response.body, maxMessageBytes, {}, ({ name, data }) => {
-          if (name === "message") return this.receiveAny(data);
-          if (name !== "endpoint") return;
+          const isAddress = name === "endpoint";
+          const wrapped = isAddress || !this.#hasAddress ? addressIn(data) : undefined;
+          if (name === "message" && wrapped === undefined) return this.receiveAny(data);
+          if (!isAddress && wrapped === undefined) return;
           patience.cancel();
-          this.#adoptAddress(data);
+          this.#adoptAddress(wrapped ?? data);
         });
       } finally {
         patience.cancel();
@@ -111,9 +117,25 @@ export class SseTransport extends RemoteTransport {
   #adoptAddress(data: string): void {
     const base = new URL(this.#options.url);
     const address = URL.canParse(data, base.href) ? new URL(data, base) : undefined;
-    if (address?.origin === base.origin) return this.#address.resolve(address.href);
+    if (address?.origin === base.origin) {
+      this.#hasAddress = true;
+      return this.#address.resolve(address.href);
+    }
     const quote = this.#options.quote(data);
     const message = `the server sends its client to another origin (${quote})`;
     throw new PlugboardError("REFUSED_ADDRESS", message, { quote, permanent: true });
+  }
+}
+
+/** Some servers send `{ "endpoint": "…" }` in place of the address alone, and as an event without a name. */
+function addressIn(data: string): string | undefined {
+  if (data.length > LONGEST_ADDRESS || !data.trimStart().startsWith("{")) return undefined;
+  try {
+    const value: unknown = JSON.parse(data);
+    if (!isJsonObject(value) || "jsonrpc" in value) return undefined;
+    const { endpoint } = value;
+    return typeof endpoint === "string" ? endpoint : undefined;
+  } catch {
+    return undefined;
   }
 }
