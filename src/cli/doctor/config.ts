@@ -93,12 +93,21 @@ async function otherProblems(
   return found.flat();
 }
 
+/** A project's file with mistakes, such as one that loosens yours, is left out while nobody trusts it. */
+async function leftOutFindings(used: FileSource, context: CliContext): Promise<Finding[]> {
+  const found = sourceOf(context);
+  if (found?.base === undefined || found.path === used.path) return [];
+  const problem = await problemIn(found.path, context.io, found.base);
+  return problem === undefined ? [] : errorFindings(problem, "warning");
+}
+
 async function problemIn(
   path: string,
   { cwd, homedir }: Pick<CliContext["io"], "cwd" | "homedir">,
+  base?: string,
 ): Promise<PlugboardError | undefined> {
   try {
-    await loadConfig(path, undefined, { cwd, homedir });
+    await loadConfig(path, undefined, { cwd, homedir, base });
     return undefined;
   } catch (error) {
     if (error instanceof PlugboardError) return error;
@@ -167,6 +176,7 @@ async function fileFindings({ source, agent }: Usable, context: CliContext): Pro
       remedy: "to add one: plugboard add files -- npx -y @modelcontextprotocol/server-filesystem .",
     });
   }
+  findings.push(...(await leftOutFindings(source, context)));
   for (const { file, servers: unused, inUse } of agent.untrusted ?? []) {
     const count = plural(unused.length, "server");
     findings.push({

@@ -81,6 +81,9 @@ describe("a project's file that is not trusted", () => {
         `agents.defaults.limits.sessionServers  is 1000, looser than 10, which holds without it; remove it here, or write it into your own file, ${own()}`,
       );
     }
+    await scratch.run(["trust", "--revoke"]);
+    const { stdout } = await scratch.run(["doctor"]);
+    expect(stdout).toContain("agents.defaults.limits.sessionServers  is 1000, looser than 10");
   });
 
   it("has its servers shown, except one whose name you use yourself", async () => {

@@ -113,8 +113,11 @@ function strictestPerTool(
   };
 }
 
-function mayMeanTheSame(one: string, other: string): boolean {
-  return one === other || [one, other].some((each) => /[*@]/.test(each));
+/** A tool may be written with its server, in several ways, all of which end with its name. */
+function mayMeanTheSame(...patterns: [string, string]): boolean {
+  const [one = "", other = ""] = patterns.map((each) => each.split(/[/.:]|__/).at(-1));
+  const isAny = patterns.some((each) => /[*@]/.test(each));
+  return isAny || one.endsWith(other) || other.endsWith(one);
 }
 
 const APPROVAL = ["never", "destructive", "ask"];

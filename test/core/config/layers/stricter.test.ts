@@ -32,6 +32,7 @@ const PER_SERVER: [string, unknown, unknown, unknown][] = [
     { tools: { drop: "ask" } },
   ],
   ["approval", { default: "ask", tools: { a: "never" } }, { tools: { b: "never" } }, "ask"],
+  ["approval", { tools: { "docs/drop": "ask" } }, { tools: { mcp__docs__drop: "never" } }, "ask"],
   ["pins", "block", "warn", "block"],
   ["pins", undefined, "off", "block"],
   ["framing", "compact", "off", "full"],
