@@ -6,6 +6,7 @@ import { toFailure, toGatewayFailure } from "../tools/failure.ts";
 import { toInputRequired, toOutcome } from "../tools/outcome.ts";
 import { ownTime } from "../guard/own-time.ts";
 import { outcomeSize } from "../guard/outcome-size.ts";
+import { requireSendable } from "../guard/sent-arguments.ts";
 import type { BoardCallOptions } from "../types/board.ts";
 import type { CallOptions } from "../types/connection.ts";
 import { cancelled, ofSession, PlugboardError, toPlugboardError } from "../types/errors.ts";
@@ -37,7 +38,6 @@ import { abortSignalOf, allowManyListeners, type CallSignal } from "../../util/a
 import type { Clock } from "../../util/clock.ts";
 import type { Emitter } from "../../util/emitter.ts";
 import { errorMessage } from "../../util/error-message.ts";
-import { isDeeperThan, REFUSED_DEPTH } from "../../util/json-depth.ts";
 import { jsonLength } from "../../util/json-length.ts";
 import { excerpt } from "../../util/text.ts";
 import { tell } from "../../util/tell.ts";
@@ -300,7 +300,7 @@ export class Calls {
     { confirm, send, received, failed }: ServerRequest<Answer>,
   ): Callee<Answer> {
     const sendNow = (connection: LiveServer, call: GuardedCall): Promise<Answer> => {
-      requireShallow(call);
+      requireSendable(call);
       const options = callOptions(call, this.#options.timeoutOf(supervisor.definition), this);
       call.isSent = true;
       return send(connection, call, options);
@@ -350,7 +350,7 @@ export class Calls {
         this.#reportStart(call);
         const live = gateway();
         if (live === undefined) throw gatewayGone();
-        requireShallow(call);
+        requireSendable(call);
         const { caller, approvalsOf, onApproval, onUpdate } = call;
         const by = { caller, approvalsOf, onApproval };
         // The gateway knows how long the call may take.
@@ -366,13 +366,17 @@ export class Calls {
     };
   }
 
-  toNative(tool: NativeTool): Callee<NativeToolResult> {
+  toNative(tool: NativeTool, confirm: ServerRequest<unknown>["confirm"]): Callee<NativeToolResult> {
     return {
       send: (call) => {
-        const { callId, args, signal, onUpdate } = call;
         this.#reportStart(call);
-        if (signal?.aborted) throw cancelled();
-        return tool.execute(callId, args, signal && abortSignalOf(signal), onUpdate);
+        const run = (): ReturnType<NativeTool["execute"]> => {
+          const { callId, args, signal, onUpdate } = call;
+          if (signal?.aborted) throw cancelled();
+          return tool.execute(callId, args, signal && abortSignalOf(signal), onUpdate);
+        };
+        const confirmation = confirm(call);
+        return confirmation === undefined ? run() : confirmation.then(run);
       },
       received: (_, result) => outcomeOf(tool, result),
       failed: ({ signal }, error) =>
@@ -478,33 +482,6 @@ async function untilEither<Outcome>(
 
 function failureOf({ subject }: GuardedCall, error: unknown): CallOutcome {
   return toFailure(error, subject.source.kind === "mcp" ? subject.source : undefined);
-}
-
-/** Throws INVALID_ARGUMENTS for values that are nested too deep to be written as JSON. */
-function requireShallow(call: GuardedCall): void {
-  const { args, request } = call;
-  let isDeep: boolean;
-  try {
-    isDeep = isDeeperThan(REFUSED_DEPTH, args);
-  } catch (cause) {
-    // A getter or a proxy that throws.
-    const message = `the arguments cannot be read: ${errorMessage(cause)}; the tool was not called`;
-    throw new PlugboardError("INVALID_ARGUMENTS", message, { cause });
-  }
-  if (isDeep) throw tooDeep("the arguments are", call);
-  if (request === undefined) return;
-  const { meta, input, clientCapabilities } = request;
-  if (isDeeperThan(REFUSED_DEPTH, meta)) throw tooDeep("the metadata of the call is", call);
-  if (isDeeperThan(REFUSED_DEPTH, input)) throw tooDeep("the answers to the server are", call);
-  if (isDeeperThan(REFUSED_DEPTH, clientCapabilities)) {
-    throw tooDeep("the capabilities of the client are", call);
-  }
-}
-
-function tooDeep(what: string, { subject }: GuardedCall): PlugboardError {
-  const end = subject.content === undefined ? "the tool was not called" : "nothing was sent";
-  const message = `${what} nested more than ${REFUSED_DEPTH} levels deep; ${end}`;
-  return new PlugboardError("INVALID_ARGUMENTS", message);
 }
 
 function callOptions(call: GuardedCall, timeout: number, board: object): CallOptions {

@@ -227,7 +227,18 @@ export class BoardGuard {
   /** Like `recheck`, for a request for a resource or prompt whose server has listed by now. */
   recheckContent(call: GuardedCall): Promise<void> | undefined {
     if (call.subject.inGateway) return undefined;
-    return this.#pinsOf(call.subject).recheck(call);
+    return this.#requireAllowed(call) ?? this.#pinsOf(call.subject).recheck(call);
+  }
+
+  /** Rejects a call that nothing allows any more: the rules may have been replaced while a person was asked. */
+  #requireAllowed(call: GuardedCall, now = call.subject): Promise<void> | undefined {
+    if (now === call.subject && call.decision.verdict !== "approved") return undefined;
+    try {
+      this.#policy.require(now, call);
+      return undefined;
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   /** False for a tool, resource or prompt that the pins keep back until somebody approves it. */
@@ -323,13 +334,8 @@ export class BoardGuard {
    * undefined if there is nothing to await.
    */
   recheck(call: GuardedCall, now: Subject | "current" | undefined): Promise<void> | undefined {
-    if (typeof now === "object") {
-      try {
-        this.#policy.require(now, call);
-      } catch (error) {
-        return Promise.reject(error);
-      }
-    }
+    const refused = this.#requireAllowed(call, typeof now === "object" ? now : call.subject);
+    if (refused !== undefined) return refused;
     if (now === "current" || call.decision.verdict !== "approved") {
       return this.#pinsOf(call.subject).recheck(call);
     }

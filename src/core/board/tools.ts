@@ -5,7 +5,7 @@ import { toUnified } from "../tools/native.ts";
 import { type Execute, explainTask, toTool } from "../tools/tool.ts";
 import { toolHash } from "../guard/pins/hash.ts";
 import type { ToolsEvent } from "../types/events.ts";
-import type { Callee, Subject } from "../types/guard.ts";
+import type { Callee, GuardedCall, Subject } from "../types/guard.ts";
 import { appUrisOf, type IncludeMode, includeOf, isForApp } from "../types/include.ts";
 import type { ServerDefinition } from "../types/server-definition.ts";
 import type { ListedTools } from "../types/server-status.ts";
@@ -327,11 +327,13 @@ export class BoardTools {
       key: "native",
     });
     const isAllowed = guard.allows(subject);
+    const confirm = (call: GuardedCall): Promise<void> | undefined =>
+      guard.recheck(call, "current");
     return {
       subject,
       guarded:
         direct === undefined
-          ? calls.around(subject, () => ({ callee: calls.toNative(tool) }))
+          ? calls.around(subject, () => ({ callee: calls.toNative(tool, confirm) }))
           : calls.around(subject, () => ({ callee: calls.toGateway(direct, { tool: name }) })),
       tool: {
         ...toUnified(tool, execute, guard.presenter(subject)),

@@ -17,8 +17,10 @@ import { toolName } from "../types/tool-pattern.ts";
 import { abortSignalOf, untilAborted } from "../../util/abort.ts";
 import { type Clock, systemClock } from "../../util/clock.ts";
 import { errorMessage } from "../../util/error-message.ts";
+import { frozen } from "../../util/frozen.ts";
 import { oneLine, sayTool } from "../../util/text.ts";
 import { Semaphore } from "./concurrency.ts";
+import { settleArguments } from "./sent-arguments.ts";
 import type { ServerGuards } from "./server-guards.ts";
 import { APPROVAL_STRICTNESS } from "./strictest.ts";
 
@@ -84,7 +86,6 @@ export function approvalStage(settings: ApprovalSettings): StageFor {
   }
 
   async function consentTo(request: ApprovalRequest, call: GuardedCall): Promise<Consent> {
-    if (await store.has(call.subject, call.approvalsOf)) return "always";
     const ask = call.onApproval ?? settings.ask;
     const turn = turns.of(ask);
     const began = clock.monotonic();
@@ -104,26 +105,35 @@ export function approvalStage(settings: ApprovalSettings): StageFor {
     if (found === undefined) return undefined;
     const { reason, trusted, believable, rule } = found;
     const before = async (call: GuardedCall): Promise<void> => {
-      try {
+      let consent: Consent = "always";
+      if (!(await orRefused(call, store.has(subject, call.approvalsOf)))) {
+        // Whoever is asked may keep the request and change it, and the caller may change the arguments meanwhile.
+        const args = settleArguments(call);
         const always: ApprovalRequest["always"] = store.keeps(subject)
           ? "until-changed"
           : "until-closed";
-        const asked = {
+        const request = {
           ...toRequest(call, reason, trusted),
           ...(believable && { believable }),
           rule,
-          args: redact(call.args),
+          args: redact(args),
           always,
         };
-        const consent = await consentTo(asked, call);
-        call.decision = { verdict: "approved", rule: `approval: ${consent}` };
-      } catch (error) {
-        call.decision = { verdict: "refused", rule: "approval" };
-        throw error;
+        consent = await orRefused(call, consentTo(frozen(request), call));
       }
+      call.decision = { verdict: "approved", rule: `approval: ${consent}` };
     };
     return { name: "approval", before };
   };
+}
+
+async function orRefused<Result>(call: GuardedCall, deciding: Promise<Result>): Promise<Result> {
+  try {
+    return await deciding;
+  } catch (error) {
+    call.decision = { verdict: "refused", rule: "approval" };
+    throw error;
+  }
 }
 
 /** Why a call has to be approved, and whether the hints of its tool can be believed. Undefined if it need not be. */

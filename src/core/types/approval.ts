@@ -88,7 +88,8 @@ export interface StoredApproval {
 export type ApprovalAnswer = "once" | "always" | "refuse";
 
 /**
- * Asks a person whether a tool may be called, one question at a time. The signal aborts when the call has
+ * Asks a person whether a tool may be called, one question at a time. The request is frozen, and the call is made with
+ * exactly these arguments; only secrets are hidden in them. The signal aborts when the call has
  * ended and the answer no longer matters. If you reject, the call is refused; if you reject with a
  * PlugboardError, the caller gets that error.
  */

@@ -54,7 +54,8 @@ export interface GuardedCall {
   /** The caller's own id, or a random one. */
   readonly callId: string;
   readonly subject: Subject;
-  readonly args: JsonObject;
+  /** As the caller gave them; what was approved, once somebody was asked. */
+  args: JsonObject;
   /** When the call was made, in the clock's monotonic time. */
   readonly started: number;
   /** The time when the call last came out of a wait, so that not every stage has to read the clock. */
@@ -71,7 +72,7 @@ export interface GuardedCall {
   /** Whose answers `always` count. Absent: the agent's own user's. */
   readonly approvalsOf?: string | undefined;
   /** What goes to the server with the arguments. */
-  readonly request?: Pick<CallerOptions, "meta" | "input" | "clientCapabilities"> | undefined;
+  request?: Pick<CallerOptions, "meta" | "input" | "clientCapabilities"> | undefined;
   /** The caller wants the outcome framed. */
   readonly framed?: boolean | undefined;
   /** Tells the user of the board something, once for each text. */
@@ -80,7 +81,7 @@ export interface GuardedCall {
   decision: Decision;
   /** The audit's own notes about the call. */
   audit: object | undefined;
-  /** The arguments as JSON, once somebody has needed that: what is audited is what is sent. */
+  /** The arguments as JSON, once somebody has needed that: what is audited and approved is what is sent. */
   argsJson: string | undefined;
   /** How long it has waited for answers of people, or of the host's model, in milliseconds. */
   waitedMs: number;

@@ -54,7 +54,8 @@ export interface BoardContentRequest {
   asksNobody?: boolean;
   /** Milliseconds, if the server's own `toolTimeout` is too long. */
   timeout?: number;
-  ask: (content: ServerContent, request: CallerRequest) => Promise<CallOutcome>;
+  /** Sends the request. `args` are the arguments as they were approved. */
+  ask: (content: ServerContent, request: CallerRequest, args: JsonObject) => Promise<CallOutcome>;
 }
 
 /** What the resources and the prompts of a board work with. */
@@ -129,15 +130,17 @@ export class ContentRequests {
         await this.#requireList(from, content, call.signal);
         await this.#options.guard.recheckContent(call);
       },
-      send: (connection, { caller, approvalsOf, onApproval }, options) =>
-        ask(connection.content, {
+      send: (connection, { args, caller, approvalsOf, onApproval }, options) => {
+        const sent = {
           ...options,
           by: { caller, approvalsOf, onApproval },
           asksNobody,
           // A question names the call that it is a part of, if the caller has told of one.
           callId: given?.callId,
           timeout: Math.min(options.timeout, timeout ?? Infinity),
-        }),
+        };
+        return ask(connection.content, sent, args);
+      },
       received: (_, outcome) => outcome,
       failed: (_, error) => {
         const reason = toPlugboardError(error, "PROTOCOL");

@@ -92,9 +92,9 @@ export class Prompts implements BoardPrompts {
       listed: from.prompts.known?.prompts.find((each) => each.name === prompt),
       args,
       given,
-      ask: async (server, request) => {
+      ask: async (server, request, sent) => {
         requireCapability(server, "prompts");
-        const answer = await server.getPrompt(prompt, args, request);
+        const answer = await server.getPrompt(prompt, sent, request);
         const asked = asksFirst(answer, request);
         if (asked !== undefined) return asked;
         const read = toPrompt(answer);

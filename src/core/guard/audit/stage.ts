@@ -46,6 +46,8 @@ export function auditStages(
     record.decision = call.decision;
     record.durationMs = ownTime(call);
     record.waitedMs = call.waitedMs;
+    // What was approved is sent, and not what the caller has made of it meanwhile.
+    if (record.args?.kind === "large") record.args = { kind: "large", args: call.args };
     log.record(record);
   };
   const whole = (subject: Subject): Stage => {
