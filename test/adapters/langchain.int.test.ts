@@ -283,7 +283,10 @@ describe("toLangChainTools", () => {
       execute: () => ({ content: [{ type: "text", text: "ran" }] }),
     };
     const board = await open({}, { native: [match] });
-    expect(await toolOf(board, "match").invoke({ a: `${"a".repeat(60)}!` })).toBe("ran");
+    const hostile = { a: `${"a".repeat(60)}!` };
+    // What the board says: it tries the pattern in linear time.
+    await expect(toolOf(board, "match").invoke(hostile)).rejects.toThrow("must match pattern");
+    expect(await toolOf(board, "match").invoke({ a: "a".repeat(60) })).toBe("ran");
   });
 
   it("leaves out a tool whose schema no model can be given, and says so", async () => {

@@ -263,7 +263,9 @@ describe("toPiTools", () => {
     const hostile = { name: "match", arguments: { a: `${"a".repeat(60)}!` } };
     const model = await start([{ toolCalls: [hostile] }, { text: "Done." }]);
     await converse(model, await open({}, { native: [tool] }));
-    expect(resultsIn(model)).toMatchObject([{ text: "ran", isError: false }]);
+    // What the board says: it tries the pattern in linear time.
+    const text = expect.stringContaining("native/match was not called") as string;
+    expect(resultsIn(model)).toMatchObject([{ text, isError: true }]);
     expect(model.requests[0]?.tools[0]?.schema).toMatchObject({
       properties: { a: { description: "Must match ^(a+)+$" } },
     });

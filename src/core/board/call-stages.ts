@@ -8,6 +8,7 @@ import { AuditLog } from "../guard/audit/audit-log.ts";
 import { auditStages } from "../guard/audit/stage.ts";
 import { compose } from "../guard/compose.ts";
 import { concurrencyStage, type Permits } from "../guard/concurrency.ts";
+
 import { outputStage } from "../guard/output/stage.ts";
 import { presentToModel, type PresentSettings } from "../guard/present/present.ts";
 import { rateLimitStage } from "../guard/rate-limit.ts";
@@ -24,6 +25,7 @@ import { auditIn } from "../state/files/audit-file.ts";
 import { LocalLimits } from "../state/local-limits.ts";
 import type { Clock } from "../../util/clock.ts";
 import type { BoardGuardOptions, GuardedSession } from "./guard.ts";
+import { nativeArgumentStages } from "./native-arguments.ts";
 import { reasonOf } from "../../util/system-problem.ts";
 
 const MAX_RESULT_BYTES = 256 * 1024;
@@ -64,6 +66,7 @@ export class CallStages {
   readonly #agent: AgentConfig;
   readonly #clock: Clock;
   readonly #logger: Logger;
+  readonly #redactor: CallStagesOptions["redactor"];
   readonly #servers: ServerGuards;
   readonly #session: GuardedSession | undefined;
   readonly #audit: AuditLog | undefined;
@@ -83,6 +86,7 @@ export class CallStages {
     this.#session = over?.session;
     this.#clock = clock;
     this.#logger = logger;
+    this.#redactor = redactor;
     this.#servers = servers;
     this.#lasting = earlier ? earlier.#lasting : newLastingState(given);
     this.#audit = shared ? shared.#audit : this.#openAudit(given, earlier);
@@ -104,11 +108,13 @@ export class CallStages {
     const sharedStages = (subject: Subject): CallStages | undefined =>
       over?.isShared(subject) ? shared : undefined;
     this.#stagesInGateway = [() => redact];
+    const nativeArguments = nativeArgumentStages(logger);
     this.#ruleStages = [(subject) => audited?.whole(subject), () => redact, ...first];
     // The outermost stage comes first. Approval comes before concurrency, so that a call does not keep others
     // waiting while a person decides.
     this.#stages = [
       ...this.#ruleStages,
+      nativeArguments.first,
       (subject) => sharedStages(subject)?.rateLimit(subject),
       this.rateLimit,
       approvalStage({
@@ -121,6 +127,7 @@ export class CallStages {
         turns,
         clock,
       }),
+      nativeArguments.again,
       (subject) => (sharedStages(subject) ?? this).concurrency(subject),
       outputStage(logger),
       // Innermost, so that a call that is refused or waits has not started.
@@ -143,7 +150,8 @@ export class CallStages {
       resultFiles: this.#lasting.resultFiles,
       readTool: this.#readTool,
     };
-    return (outcome) => presentToModel(outcome, subject, settings);
+    return (outcome, note) =>
+      presentToModel(outcome, subject, settings, note && this.#redactor.text(note));
   }
 
   async frame(subject: Subject, outcome: CallOutcome): Promise<CallOutcome> {

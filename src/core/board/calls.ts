@@ -9,7 +9,7 @@ import { outcomeSize } from "../guard/outcome-size.ts";
 import { requireSendable } from "../guard/sent-arguments.ts";
 import type { BoardCallOptions } from "../types/board.ts";
 import type { CallOptions } from "../types/connection.ts";
-import { cancelled, ofSession, PlugboardError, toPlugboardError } from "../types/errors.ts";
+import { ofSession, PlugboardError, toPlugboardError } from "../types/errors.ts";
 import type { BoardEvents, CallWatcher, WatchedCallEvent } from "../types/events.ts";
 import type {
   Callee,
@@ -42,6 +42,7 @@ import { jsonLength } from "../../util/json-length.ts";
 import { excerpt } from "../../util/text.ts";
 import { tell } from "../../util/tell.ts";
 import type { BoardGuard } from "./guard.ts";
+import { runNative } from "./native-call.ts";
 
 /** The decision that a call starts with. A stage that decides otherwise replaces it. */
 const ALLOWED: Decision = { verdict: "allowed" };
@@ -87,6 +88,8 @@ export interface CallsOptions {
   redactor: Pick<Redactor, "text" | "value" | "partsWithSecrets">;
   /** How long a call to the server may take without progress, in milliseconds. */
   timeoutOf: (definition: ServerDefinition) => number;
+  /** The same for native tools that do not say. */
+  nativeTimeout: number;
   /** Only for a board over another. */
   over?: {
     /** Asked where the caller brings no handlers. Without them, a shared server would ask those of the agent's board. */
@@ -366,21 +369,33 @@ export class Calls {
     };
   }
 
-  toNative(tool: NativeTool, confirm: ServerRequest<unknown>["confirm"]): Callee<NativeToolResult> {
+  /** One that `isOwn` ends by itself. */
+  toNative(
+    tool: NativeTool & { isOwn?: true },
+    confirm: ServerRequest<unknown>["confirm"],
+  ): Callee<NativeToolResult> {
+    const { isOwn = false, toolTimeout: timeout = isOwn ? false : this.#options.nativeTimeout } =
+      tool;
     return {
       send: (call) => {
         this.#reportStart(call);
-        const run = (): ReturnType<NativeTool["execute"]> => {
-          const { callId, args, signal, onUpdate } = call;
-          if (signal?.aborted) throw cancelled();
-          return tool.execute(callId, args, signal && abortSignalOf(signal), onUpdate);
+        const run = (): Promise<NativeToolResult> => {
+          call.isSent = call.signal?.aborted !== true;
+          return runNative(tool, call, { clock: this.#clock, timeout, ceiling: CALL_CEILING_MS });
         };
         const confirmation = confirm(call);
         return confirmation === undefined ? run() : confirmation.then(run);
       },
       received: (_, result) => outcomeOf(tool, result),
-      failed: ({ signal }, error) =>
-        toFailure(toPlugboardError(error, signal?.aborted ? "CANCELLED" : "TOOL_FAILED")),
+      failed: ({ signal, isSent }, error) => {
+        const reason = toPlugboardError(error, signal?.aborted ? "CANCELLED" : "TOOL_FAILED");
+        const { failure, ...outcome } = toFailure(reason);
+        const mayHaveRun = isSent && (reason.code === "TIMEOUT" || reason.code === "CANCELLED");
+        return {
+          ...outcome,
+          failure: failure && { ...failure, ...(mayHaveRun && { mayHaveRun }) },
+        };
+      },
     };
   }
 

@@ -30,7 +30,7 @@ import type { SendMcpMessage } from "../types/mcp-message.ts";
 import type { ExchangeMemory } from "../auth/exchange-authorizer.ts";
 import type { Redactor } from "../redaction/redactor.ts";
 import type { SecretReview } from "../types/secret-use.ts";
-import type { ServerDefinition } from "../types/server-definition.ts";
+import { DEFAULT_TOOL_TIMEOUT_MS, type ServerDefinition } from "../types/server-definition.ts";
 import type { ServerLogLevel } from "../types/server-log.ts";
 import type { ServerStatus } from "../types/server-status.ts";
 import type { GatewayPort, BoardInGateway } from "../types/gateway-port.ts";
@@ -97,7 +97,7 @@ export interface BoardBeneath {
   /** What `roots: true` stands for in the session. */
   directories: readonly string[];
   /** How long a call of the session may take without progress, in milliseconds. Default: as the server's definition says. */
-  timeoutOf?: (definition: ServerDefinition) => number;
+  timeoutOf?: (definition: Pick<ServerDefinition, "toolTimeout" | "hasToolTimeout">) => number;
   /** The way to servers in the ACP client that opened the session. */
   sendMcpMessage?: SendMcpMessage | undefined;
   /** Whether what the rules refuse is answered as if there were no such tool, resource or prompt. */
@@ -264,13 +264,16 @@ export class BoardCore {
     const { options, clock, logger } = this;
     const over = this.#over;
     const { redactor } = this.#secrets;
+    const timeoutOf = over?.timeoutOf ?? (({ toolTimeout }) => toolTimeout);
+    const { defaultToolTimeout = DEFAULT_TOOL_TIMEOUT_MS } = options;
     return new Calls({
       clock,
       logger,
       events: this.#events,
       guard: this.#guard,
       redactor,
-      timeoutOf: over?.timeoutOf ?? (({ toolTimeout }) => toolTimeout),
+      timeoutOf,
+      nativeTimeout: timeoutOf({ toolTimeout: defaultToolTimeout }),
       over: over && { handlers: options, closing: this.#closing.signal },
     });
   }

@@ -388,12 +388,12 @@ export class BoardGuard {
   presenter(subject: Subject): Present {
     let present: Present | undefined;
     let madeBy: CallStages | undefined;
-    return async (outcome) => {
+    return async (outcome, note) => {
       const stages = this.#loaded ?? (await this.#stages());
       // A tool that somebody holds outlives a configuration.
       if (present === undefined || stages !== madeBy) present = stages.presenter(subject);
       madeBy = stages;
-      return present(outcome);
+      return present(outcome, note);
     };
   }
 

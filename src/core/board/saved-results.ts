@@ -49,6 +49,7 @@ export function savedResultTool(saved: () => SavedResults): OwnTool {
     },
     annotations: { readOnlyHint: true },
     neverAsks: true,
+    isOwn: true,
     isOffered: () => saved().hasAny,
     execute: (_id, args) => readPart(saved(), args),
   };

@@ -44,6 +44,8 @@ export interface OwnTool
   extends NativeTool, Pick<Subject, "neverAsks">, Partial<Pick<NativeToolInGateway, "direct">> {
   /** The tool is listed while this is true. Default: always. */
   isOffered?: () => boolean;
+  /** It reads its arguments leniently and ends by itself: no check, and no time. */
+  isOwn?: true;
 }
 
 export interface BoardToolsOptions {
@@ -307,7 +309,7 @@ export class BoardTools {
   #makeNative(tool: OwnTool): BoardTool {
     const { guard, calls, execute } = this.#options;
     const { neverAsks, isOffered = () => true } = tool;
-    const { direct } = tool;
+    const { direct, isOwn = false } = tool;
     const { name, description, parameters, annotations, outputSchema, ownerOnly = false } = tool;
     const definition: ToolDefinition = {
       name,
@@ -324,6 +326,7 @@ export class BoardTools {
       ownerOnly,
       neverAsks,
       inGateway: direct && true,
+      parameters: isOwn ? undefined : parameters,
       key: "native",
     });
     const isAllowed = guard.allows(subject);
@@ -449,6 +452,7 @@ interface SubjectIdentity extends Pick<
   | "ownerOnly"
   | "neverAsks"
   | "inGateway"
+  | "parameters"
 > {
   /** Hash of the server's definition and of what it means here. */
   key: string;
@@ -468,6 +472,7 @@ class ToolSubject implements Subject {
   readonly description: string | undefined;
   readonly annotations: Subject["annotations"];
   readonly outputSchema: Subject["outputSchema"];
+  readonly parameters: Subject["parameters"];
   readonly #tool: ToolDefinition;
   readonly #key: string;
   #hash: string | undefined;
@@ -486,6 +491,7 @@ class ToolSubject implements Subject {
     this.description = tool.description;
     this.annotations = tool.annotations;
     this.outputSchema = tool.outputSchema;
+    this.parameters = identity.parameters;
     this.#tool = tool;
     this.#key = identity.key;
   }

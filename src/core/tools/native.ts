@@ -18,7 +18,15 @@ const REQUIRED = [
   ["parameters", OBJECT],
   ["execute", FUNCTION],
 ] as const;
-const KINDS: Kinds<NativeTool> = { label: TEXT, annotations: OBJECT, outputSchema: OBJECT };
+const KINDS: Kinds<NativeTool> = {
+  label: TEXT,
+  annotations: OBJECT,
+  outputSchema: OBJECT,
+  toolTimeout: [
+    "milliseconds or false",
+    (value) => value === false || (typeof value === "number" && value > 0),
+  ],
+};
 
 /** Throws CONFIG_INVALID for a duplicate name and for one that providers refuse, INVALID_ARGUMENTS for what is no tool. */
 export function collectNative(

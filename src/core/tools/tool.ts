@@ -18,9 +18,10 @@ export type Execute = (
   options: Pick<BoardCallOptions, "callId" | "signal" | "onUpdate">,
 ) => Promise<CallOutcome>;
 
-/** Turns an outcome into what a model reads. Must not throw or reject. */
+/** Turns an outcome into what a model reads, with a note of the host's own after it. Must not throw or reject. */
 export type Present = (
   outcome: CallOutcome,
+  note?: string,
 ) => ToolResult<ModelDetails> | Promise<ToolResult<ModelDetails>>;
 
 const TASK_NOTE =
@@ -44,7 +45,11 @@ export function toTool(source: CatalogEntry, call: Execute, present: Present): T
     ...(tool._meta !== undefined && { _meta: tool._meta }),
     source: { kind: "mcp", server, tool: tool.name },
     async execute(callId, params, signal, onUpdate) {
-      return present(await call(publicName, params, { callId, signal, onUpdate }));
+      const outcome = await call(publicName, params, { callId, signal, onUpdate });
+      if (outcome.isError !== true) return present(outcome);
+      // Loaded with the first failure.
+      const { misfitNote } = await import("./arguments/misfits.ts");
+      return present(outcome, misfitNote(outcome, params, tool.inputSchema));
     },
   };
 }

@@ -33,6 +33,8 @@ export interface Subject {
   description?: string;
   annotations?: JsonObject;
   outputSchema?: JsonObject;
+  /** Of a native tool whose arguments are checked: its schema. */
+  parameters?: JsonObject | undefined;
   /** Whether a native tool says so itself; patterns of the configuration can only add to it. */
   ownerOnly: boolean;
   /** Its calls are guarded where its server runs, in a gateway. */

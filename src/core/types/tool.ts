@@ -147,6 +147,16 @@ export interface NativeTool extends Pick<
   "name" | "description" | "parameters" | "annotations" | "outputSchema" | "ownerOnly"
 > {
   label?: string;
+  /**
+   * Milliseconds that a call may take without an update; `false` for a tool that ends by itself, and soon
+   * after its signal has aborted. Default: as for servers
+   * whose configuration does not say, 60 000.
+   */
+  toolTimeout?: number | false;
+  /**
+   * Gets arguments that fit `parameters`. The call ends with the signal, whose `reason` is that of the caller's or a
+   * `TimeoutError`: stop working then.
+   */
   execute(...args: Parameters<Tool["execute"]>): Promise<NativeToolResult> | NativeToolResult;
 }
 

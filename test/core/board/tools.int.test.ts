@@ -70,6 +70,29 @@ describe("a tool that its server keeps for its own app", () => {
   });
 });
 
+describe("a call that its server answers with an error", () => {
+  const misfit = "The arguments do not fit the tool's schema:\n- message: expected string, got 5";
+
+  it("tells a model, after the frame, what does not fit the schema; a program gets what the server said", async () => {
+    const board = await open({ echo: fixture("echo") });
+    const tool = await board.find("echo/rpc_error");
+    const { content, details } = await tool.execute("call-1", { message: 5 });
+    expect(textOf({ content }).endsWith(`>>>\n${misfit}`)).toBe(true);
+    const raw = await board.call("echo/rpc_error", { message: 5 });
+    expect(raw.failure?.code).toBe("SERVER_ERROR");
+    expect(JSON.stringify([raw, details])).not.toContain("do not fit");
+  });
+
+  it.each<[string, string, object]>([
+    ["with arguments that fit", "echo/rpc_error", { message: "boom" }],
+    ["that works all the same", "echo/echo", { text: "hi", more: 1 }],
+  ])("adds nothing to one %s", async (_, name, args) => {
+    const board = await open({ echo: fixture("echo") });
+    const tool = await board.find(name);
+    expect(textOf(await tool.execute("call-1", { ...args }))).not.toContain("do not fit");
+  });
+});
+
 describe("a tool that needs a task", () => {
   it.each([
     ["a result", [], undefined],

@@ -31,7 +31,8 @@ export function editorTools(context: EditorContext): EditorTools {
       const { name } = each.tool;
       if (has(name)) return undefined;
       added.set(`native/${name}`, each);
-      return each.tool;
+      // They end with the prompt, and a command has a time of its own: an editor may ask its user.
+      return { ...each.tool, toolTimeout: false };
     }),
     async preview({ tool, args }, signal) {
       return added.get(tool)?.preview(args, signal);

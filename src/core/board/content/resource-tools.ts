@@ -22,8 +22,9 @@ import type {
   ResourceReading,
   ResourceTemplate,
 } from "../../types/resource.ts";
-import type { NativeTool, NativeToolResult } from "../../types/tool.ts";
+import type { NativeToolResult } from "../../types/tool.ts";
 import { byteSize, oneLine } from "../../../util/text.ts";
+import type { OwnTool } from "../tools.ts";
 
 const PAGE = 100;
 /** Well below the limit of a result, so that nothing cuts off the end of the frame. */
@@ -42,7 +43,7 @@ interface ReadableResources extends Pick<BoardResources, "list" | "templates"> {
 }
 
 /** `resources` is called when a tool is called, since the board creates its resources after its tools. */
-export function resourceTools(resources: () => ReadableResources): NativeTool[] {
+export function resourceTools(resources: () => ReadableResources): OwnTool[] {
   const text = { type: "string" };
   const offset = { type: "integer", minimum: 0 };
   return [
@@ -60,6 +61,7 @@ export function resourceTools(resources: () => ReadableResources): NativeTool[] 
         additionalProperties: false,
       },
       annotations: { readOnlyHint: true },
+      isOwn: true,
       execute: (_id, args) => orFailure(() => listFor(resources(), args)),
     },
     {
@@ -76,6 +78,7 @@ export function resourceTools(resources: () => ReadableResources): NativeTool[] 
         additionalProperties: false,
       },
       annotations: { readOnlyHint: true },
+      isOwn: true,
       execute: (id, args, signal) => orFailure(() => readFor(resources(), args, id, signal)),
     },
   ];

@@ -338,7 +338,7 @@ function named(
 function timeoutOf({
   toolTimeout: forced,
   defaultToolTimeout,
-}: SessionOptions): (definition: ServerDefinition) => number {
+}: SessionOptions): NonNullable<BoardBeneath["timeoutOf"]> {
   return ({ toolTimeout, hasToolTimeout }) =>
     forced ?? (hasToolTimeout ? toolTimeout : (defaultToolTimeout ?? toolTimeout));
 }

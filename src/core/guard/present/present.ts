@@ -31,11 +31,12 @@ const SHORTEST_QUOTE = 8;
 
 export type Presented = ToolResult<ModelDetails>;
 
-/** A promise only if something is saved. Never throws or rejects. */
+/** A promise only if something is saved. `more` is said after all else. Never throws or rejects. */
 export function presentToModel(
   outcome: CallOutcome,
   subject: Pick<Subject, "canonical" | "source">,
   settings: PresentSettings,
+  more?: string,
 ): Presented | Promise<Presented> {
   const content: ContentBlock[] = isEmpty(outcome)
     ? [{ type: "text", text: emptyText(outcome) }]
@@ -43,8 +44,9 @@ export function presentToModel(
   const fitted = fit(content, settings.maxResultBytes);
   const finish = (note: string | undefined): Presented => {
     const shown = asRead(outcome, fitted.content, subject, settings);
+    const notes = [note, more].filter((each) => each !== undefined);
     return {
-      content: note === undefined ? shown.content : withNote(shown.content, note),
+      content: notes.length === 0 ? shown.content : withNote(shown.content, notes.join("\n")),
       ...(outcome.isError && { isError: true }),
       details: shown.details,
     };

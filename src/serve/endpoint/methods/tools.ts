@@ -223,13 +223,14 @@ interface Call {
 /** The board's own handlers answer whatever comes up, in either era. */
 async function callForBoard(
   exchange: Exchange,
-  { board, waiting }: EndpointContext,
+  context: EndpointContext,
   call: Call,
 ): Promise<Answer> {
+  const { board, waiting } = context;
   const { waiting: tell } = call;
   if (tell !== undefined) waiting.set(exchange.callId, tell);
   try {
-    return toAnswer(await callUntil(exchange.signal, board, call), exchange);
+    return answerTo(call, await callUntil(exchange.signal, board, call), exchange, context);
   } finally {
     waiting.delete(exchange.callId);
   }
@@ -252,7 +253,7 @@ async function callForLegacy(
         context,
       )
     : approvalElsewhere({ client, waiting }, context);
-  return toAnswer(await callUntil(exchange.signal, context.board, call), exchange);
+  return answerTo(call, await callUntil(exchange.signal, context.board, call), exchange, context);
 }
 
 async function callForModern(
@@ -276,7 +277,7 @@ async function callForModern(
     const made = { ...call, options: { ...common, ...more } };
     const outcome = await callUntil(until, context.board, made);
     return outcome.inputRequired === undefined
-      ? toAnswer(outcome, exchange)
+      ? answerTo(call, outcome, exchange, context)
       : { result: askedByServer(outcome.inputRequired, bound(), context) };
   };
   if (!takesQuestions(capabilities)) {
@@ -341,6 +342,32 @@ const CUT_OFF = {
   type: "text",
   text: "It was cancelled because Plugboard is stopping, or because the client has ended its session.",
 } as const;
+
+function answerTo(
+  call: Call,
+  outcome: CallOutcome,
+  exchange: Exchange,
+  { board }: EndpointContext,
+): Answer | Promise<Answer> {
+  if (outcome.isError !== true) return toAnswer(outcome, exchange);
+  return explained(call, outcome, board).then((all) => toAnswer(all, exchange));
+}
+
+/** A server that failed may not have said which arguments it cannot use. */
+async function explained(
+  { name, args }: Call,
+  outcome: CallOutcome,
+  board: EndpointBoard,
+): Promise<CallOutcome> {
+  const tool = board.tools({ all: true }).find((each) => each.name === name);
+  if (tool?.source.kind !== "mcp") return outcome;
+  // Loaded with the first failure.
+  const { misfitNote } = await import("../../../core/tools/arguments/misfits.ts");
+  const text = misfitNote(outcome, args, tool.parameters);
+  return text === undefined
+    ? outcome
+    : { ...outcome, content: [...outcome.content, { type: "text", text }] };
+}
 
 function toAnswer(outcome: CallOutcome, exchange: Exchange): Answer {
   const { content, structuredContent, isError, _meta, failure } = outcome;

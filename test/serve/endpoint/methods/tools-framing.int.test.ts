@@ -47,3 +47,17 @@ it("MCP clients get prompts framed if the configuration asks for framing", async
   expect(await textOf("framed__greet")).toContain(MARKER);
   expect(await textOf("plain__greet")).not.toContain(MARKER);
 });
+
+it.each([
+  ["2025-11-25", connectLegacy],
+  ["2026-07-28", connectModern],
+])("MCP clients learn what does not fit the schema after a failure: %s", async (_, connect) => {
+  await using board = await openBoard({ servers: { echo: fixture("echo") } });
+  const { url } = await serve(board);
+  const client = await connect(url);
+  const failing = async (message: unknown): Promise<unknown> =>
+    (await client.callTool({ name: "mcp__echo__rpc_error", arguments: { message } })).content;
+  const text = "The arguments do not fit the tool's schema:\n- message: expected string, got 5";
+  expect(await failing(5)).toMatchObject([{ type: "text" }, { type: "text", text }]);
+  expect(await failing("boom")).toMatchObject([{ type: "text" }]);
+});
