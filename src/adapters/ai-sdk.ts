@@ -6,7 +6,7 @@ import {
   toResultOutput,
 } from "../core/tools/ai-sdk-content.ts";
 import { type ModelCallOptions, runModelCall } from "../core/tools/model-call.ts";
-import type { SupportedMedia } from "../core/tools/model-content.ts";
+import { markFailure, type SupportedMedia, toText } from "../core/tools/model-content.ts";
 import type { ModelTool, ModelTools } from "../core/tools/model-tools.ts";
 import type { SchemaProvider } from "../core/tools/schema/normalize.ts";
 import type { JsonObject } from "../core/types/json.ts";
@@ -19,7 +19,8 @@ import {
   requireOptions,
   TEXT,
 } from "../core/types/kinds.ts";
-import type { ToolResult, ToolUpdate, UpdateListener } from "../core/types/tool.ts";
+import { PlugboardError } from "../core/types/errors.ts";
+import type { CallOutcome, ToolResult, ToolUpdate, UpdateListener } from "../core/types/tool.ts";
 import { type AdapterBoard, type AdapterOptions, boardTools, rulesFor } from "./board-tools.ts";
 
 export type { AiSdkContentPart, AiSdkModelOutput };
@@ -57,7 +58,10 @@ export interface AiSdkTool {
   strict?: true;
   /** Where the tool comes from. The SDK passes it on with every call, but not to the model. */
   metadata: { server?: string; tool: string };
-  /** Does not reject: failures are results with `isError`. The raw outcome is in `details`. */
+  /**
+   * The raw outcome is in `details`. Rejects for a failed call, of which the SDK makes a `tool-error`: with a PlugboardError
+   * whose message is for the model, and whose `cause` is the raw outcome.
+   */
   execute(
     input: unknown,
     options: { toolCallId: string; abortSignal?: AbortSignal },
@@ -163,7 +167,7 @@ function toAiSdkTool(
       requireKind("options", run, OBJECT);
       const { toolCallId: id, abortSignal: signal } = run;
       const call = { id, name, input };
-      if (!progress) return runModelCall(tools, call, { signal, onUpdate });
+      if (!progress) return runModelCall(tools, call, { signal, onUpdate }).then(orThrow);
       return withProgress((tell) =>
         runModelCall(tools, call, {
           signal,
@@ -171,11 +175,19 @@ function toAiSdkTool(
             tell(update);
             onUpdate?.(update, id);
           },
-        }),
+        }).then(orThrow),
       );
     },
     toModelOutput: ({ output }) => toResultOutput(output, supported),
   };
+}
+
+/** The SDK tells failures by an error that is thrown, and gives the model its message. */
+function orThrow(result: ToolResult): ToolResult {
+  if (result.isError !== true) return result;
+  const { details: cause = result } = result;
+  const code = (cause as Partial<CallOutcome>).failure?.code ?? "TOOL_FAILED";
+  throw new PlugboardError(code, toText(markFailure(result)), { cause });
 }
 
 /** The SDK recognises its own schemas by this symbol and leaves them as they are; in others it closes every object. */
@@ -198,7 +210,7 @@ function toAiSdkSchema(schema: JsonObject): AiSdkSchema {
   return form;
 }
 
-/** Await it for the result, or iterate it for the progress and then the result. `run` must not reject. */
+/** Await it for the result, or iterate it for the progress and then the result. */
 function withProgress(
   run: (onUpdate: UpdateListener) => Promise<ToolResult>,
 ): Promise<ToolResult> & AsyncIterable<ToolResult> {

@@ -321,12 +321,36 @@ describe("what a call gives", () => {
   it("is marked as an error", async () => {
     const fails = native("fails", () => ({ content: [png], isError: true }));
     const { fails: tool } = toAiSdkTools(await open({}, { native: [fails] }));
-    const output = await tool!.execute({}, call);
-    expect(tool!.toModelOutput({ output })).toEqual({
-      type: "error-text",
-      value: "The call failed:\n[image result: image/png, 9 B]",
+    await expect(tool!.execute({}, call)).rejects.toMatchObject({
+      code: "TOOL_FAILED",
+      message: "The call failed:\n[image result: image/png, 9 B]",
+      cause: { content: [png], isError: true },
     });
   });
+
+  it.each([undefined, true])(
+    "of a failed call is a tool-error in the SDK: progress %s",
+    async (progress) => {
+      const toolCalls = [{ name: "mcp__echo__fail", arguments: {} }];
+      const model = await start([{ toolCalls }, { text: "Done." }]);
+      const tools = toAiSdkTools(await open({ echo: fixture("echo") }), {
+        ...(progress && { progress }),
+      });
+      const { steps } = await generateText({
+        model: anthropic.model(model.url),
+        prompt: "Go.",
+        tools,
+        stopWhen: stepCountIs(2),
+        maxOutputTokens: 1000,
+      });
+      const errors = steps[0]?.content.filter(({ type }) => type === "tool-error");
+      expect(errors).toMatchObject([
+        { toolName: "mcp__echo__fail", error: { code: "TOOL_FAILED" } },
+      ]);
+      const text = expect.stringContaining("it failed") as string;
+      expect(seen(resultsIn(model)[0]!)).toMatchObject({ text, isError: true });
+    },
+  );
 
   it("is preceded by signs of life", async () => {
     const heard: unknown[] = [];
