@@ -3,6 +3,7 @@
 
 import { randomUUID } from "node:crypto";
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
+import { SESSION_RATE_LIMIT } from "../../core/types/server-definition.ts";
 import { TOOL_TIMEOUT } from "../../serve/endpoint/client-board.ts";
 import type { SessionEndpoint } from "../../serve/endpoint/session-endpoint.ts";
 import type { ApprovalAnswer, ApprovalRequest, AskApproval } from "../../core/types/approval.ts";
@@ -122,6 +123,7 @@ export class FrontSession {
       // The agent's first list of tools waits for the servers; its session does not.
       startupWait: 0,
       defaultToolTimeout: TOOL_TIMEOUT,
+      rateLimit: SESSION_RATE_LIMIT,
       sendMcpMessage,
       onApproval: async (request, signal) => (await opened.promise).#approve(request, signal),
       onElicitation: async (request) => (await opened.promise).#elicit(request),

@@ -14,7 +14,6 @@ import { presentToModel, type PresentSettings } from "../guard/present/present.t
 import { rateLimitStage } from "../guard/rate-limit.ts";
 import { redactStage } from "../guard/redact.ts";
 import type { ServerGuards } from "../guard/server-guards.ts";
-import { SESSION_RATE_LIMIT } from "../guard/session-limits.ts";
 import { removeLeftResults, ResultFiles } from "../guard/present/result-files.ts";
 import type { AgentConfig } from "../types/agent-config.ts";
 import type { Callee, Next, OutermostStage, Stage, StageFor, Subject } from "../types/guard.ts";
@@ -102,7 +101,7 @@ export class CallStages {
         redact: redactor,
         clock,
       });
-    const perMinute = over && (over.session.rateLimit ?? SESSION_RATE_LIMIT);
+    const perMinute = over?.session.rateLimit;
     this.rateLimit = rateLimitStage({ servers, limits, of: agent.agentId, clock, perMinute });
     this.concurrency = concurrencyStage(servers, permits);
     const sharedStages = (subject: Subject): CallStages | undefined =>

@@ -94,6 +94,9 @@ export interface CallsOptions {
   over?: {
     /** Asked where the caller brings no handlers. Without them, a shared server would ask those of the agent's board. */
     handlers: RequestHandlers;
+    /** The agent's board hears of the session's calls too. */
+    events: Emitter<BoardEvents>;
+    session: string;
     /** Ends the calls that are running: the shared servers that they are on do not end with the board. */
     closing: AbortSignal;
   };
@@ -410,19 +413,19 @@ export class Calls {
   }
 
   #reportStart({ callId, subject, caller, timeline }: GuardedCall): void {
-    const isHeard = this.#events.has("callStart") && subject.content === undefined;
+    const isHeard = this.#isHeard("callStart") && subject.content === undefined;
     if (!isHeard && timeline === undefined) return;
     const { publicName: tool, source } = subject;
     const by = caller === undefined ? {} : { caller };
     const event = { callId, tool, source, ...by };
-    if (isHeard) this.#events.emit("callStart", event);
+    if (isHeard) this.#emit("callStart", event);
     if (timeline !== undefined) this.#show((watcher) => watcher.started(event));
   }
 
   #report(call: GuardedCall, outcome: CallOutcome, durationMs: number): void {
     const { callId, subject, timeline, waitedMs } = call;
     const isLogged = this.#logger !== silentLogger;
-    const isHeard = this.#events.has("call");
+    const isHeard = this.#isHeard("call");
     if (!isLogged && !isHeard && timeline === undefined) return;
     const { publicName: tool, source } = subject;
     const { failure, isError = false } = outcome;
@@ -430,7 +433,7 @@ export class Calls {
     if (!isHeard && timeline === undefined) return;
     const waited = waitedMs > 0 ? { waitedMs } : {};
     const event = { callId, tool, source, durationMs, ...waited, isError, failure };
-    if (isHeard) this.#events.emit("call", event);
+    if (isHeard) this.#emit("call", event);
     if (timeline === undefined) return;
     const { args, caller, decision } = call;
     const { redactor } = this.#options;
@@ -450,6 +453,16 @@ export class Calls {
       }),
     };
     this.#show((watcher) => watcher.ended(watched));
+  }
+
+  #isHeard(event: "callStart" | "call"): boolean {
+    return this.#events.has(event) || this.#options.over?.events.has(event) === true;
+  }
+
+  #emit<Name extends "callStart" | "call">(name: Name, event: BoardEvents[Name]): void {
+    this.#events.emit(name, event);
+    const { over } = this.#options;
+    if (over?.events.has(name)) over.events.emit(name, { ...event, session: over.session });
   }
 
   #show(show: (watcher: CallWatcher) => void): void {

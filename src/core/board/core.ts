@@ -274,7 +274,12 @@ export class BoardCore {
       redactor,
       timeoutOf,
       nativeTimeout: timeoutOf({ toolTimeout: defaultToolTimeout }),
-      over: over && { handlers: options, closing: this.#closing.signal },
+      over: over && {
+        handlers: options,
+        closing: this.#closing.signal,
+        events: over.core.#events,
+        session: over.session.id,
+      },
     });
   }
 

@@ -61,7 +61,7 @@ export interface GuardedSession {
   id: string;
   /** No call of the session needs less approval than this. */
   approval?: ApprovalMode | undefined;
-  /** Calls per minute to a server without a setting of its own. Absent: as for any session. */
+  /** Calls per minute to a server without a setting of its own. Absent: no limit. */
   rateLimit?: number | false | undefined;
 }
 

@@ -10,19 +10,20 @@ import { strictestGuard, strictestInclude } from "../guard/strictest.ts";
 
 /**
  * Rules match servers by name, so the name must match too: otherwise a session could use the login under a name
- * that no rule knows. The agent must have the session's options applied. Returns `definition` unchanged if no
+ * that no rule knows. The agent must have the session's options applied. `perMinute` is the session's rate limit. Returns `definition` unchanged if no
  * server matches.
  */
 export function withMatchingServer(
   definition: ServerDefinition,
   { servers, guard: general }: AgentConfig,
   env: Environment,
+  perMinute?: number | false,
 ): ServerDefinition {
   const match = servers.find(({ name }) => name === definition.name);
   if (match === undefined || !isMatch(definition, match, env)) return definition;
   const { toolPrefix } = match;
   const include = strictestInclude(match, definition.include, match.include);
-  const guard = strictestGuard(match, definition.guard, match.guard, general?.approval);
+  const guard = strictestGuard(match, definition.guard, match.guard, general?.approval, perMinute);
   return {
     ...definition,
     matchingServer: match,

@@ -7,6 +7,7 @@ import type { Stage, StageFor, Subject } from "../types/guard.ts";
 import { namedExceptionFor } from "../types/per-tool.ts";
 import { toolName } from "../types/tool-pattern.ts";
 import type { CallSignal } from "../../util/abort.ts";
+import { sayTool } from "../../util/text.ts";
 import { countedAs, exceptionCountedAs, type ServerGuards } from "./server-guards.ts";
 import { LIMIT_STRICTNESS } from "./strictest.ts";
 
@@ -44,7 +45,14 @@ export function concurrencyStage(
 function withPermit(permits: Semaphore): Stage {
   return {
     name: "concurrency",
-    before: ({ signal, caller }) => permits.acquire(signal, caller),
+    before({ signal, caller, onUpdate, subject }) {
+      const waiting = permits.acquire(signal, caller);
+      if (waiting !== undefined && onUpdate !== undefined) {
+        const text = `waits until another call to ${sayTool(subject.canonical)} or its server has ended: concurrency limits how many run at a time`;
+        onUpdate({ content: [{ type: "text", text }] });
+      }
+      return waiting;
+    },
     after(_, outcome) {
       permits.release();
       return outcome;

@@ -79,7 +79,13 @@ function within(
       call.decision = { verdict: "refused", rule: `rateLimit of ${limit.of}` };
       throw tooMany(limit, wait, server);
     }
-    await pause(clock, Math.max(...delay.waits), call.signal);
+    const longest = Math.max(...delay.waits);
+    const limit = buckets[delay.waits.indexOf(longest)];
+    if (limit !== undefined && longest > 0) {
+      const text = `waits ${duration(longest)}: ${slowed(limit)}`;
+      call.onUpdate?.({ content: [{ type: "text", text }] });
+    }
+    await pause(clock, longest, call.signal);
     if (!call.signal?.aborted) return;
     limits.giveBack(buckets);
     throw cancelled();

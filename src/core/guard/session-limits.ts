@@ -18,9 +18,6 @@ export interface Selection<Item> {
   notice?: string;
 }
 
-/** Calls a minute to each server, for sessions in which a model makes the calls on its own. */
-export const SESSION_RATE_LIMIT = 100;
-
 const SERVERS = { fallback: 10, max: 1000, variable: "PLUGBOARD_MAX_SESSION_SERVERS" } as const;
 const TOOLS = { fallback: 100, max: 10_000, variable: "PLUGBOARD_MAX_SESSION_TOOLS" } as const;
 const MOST_PROCESSES = 5;

@@ -5,7 +5,6 @@ import type { ApprovalMode, PerTool, ServerGuard } from "../types/guard-settings
 import { type Include, INCLUDE_STRICTNESS, type IncludeMode } from "../types/include.ts";
 import { exceptionFor, type Strictness } from "../types/per-tool.ts";
 import { contentNamedBy, type KnownServer, toolName } from "../types/tool-pattern.ts";
-import { SESSION_RATE_LIMIT } from "./session-limits.ts";
 
 const APPROVAL_MODES: readonly ApprovalMode[] = ["never", "destructive", "ask"];
 
@@ -16,19 +15,20 @@ export const LIMIT_STRICTNESS: Strictness<number | false> = (limit) =>
   limit === false ? -Infinity : -limit;
 
 /**
- * `other` may add to what `mine` demands of a session's server, but takes nothing away. `agentMode` applies
- * where `mine` does not set an approval mode.
+ * `other` may add to what `mine` demands of a session's server, but takes nothing away. `agentMode` and
+ * `perMinute` apply where `mine` sets no approval mode and no rate limit.
  */
 export function strictestGuard(
   server: KnownServer,
   mine: ServerGuard | undefined,
   other: ServerGuard | undefined,
   agentMode: ApprovalMode = "never",
+  perMinute: number | false = false,
 ): ServerGuard | undefined {
   if (other === undefined) return mine;
   const rules = [...(other.rules ?? []), ...(mine?.rules ?? [])];
   const modes = { strictness: APPROVAL_STRICTNESS, unset: agentMode };
-  const calls = { strictness: LIMIT_STRICTNESS, unset: SESSION_RATE_LIMIT };
+  const calls = { strictness: LIMIT_STRICTNESS, unset: perMinute };
   const atOnce = { strictness: LIMIT_STRICTNESS, unset: Infinity };
   return {
     ...mine,

@@ -171,7 +171,7 @@ export interface SessionOptions extends RequestHandlers {
   /** Rules on top of the configuration's. They can only take something away. */
   tools?: SessionRules;
   /**
-   * Calls per minute to a server that has no setting of its own, `false` for no limit. Default 100. Limits of shared
+   * Calls per minute to a server that has no setting of its own. Default: no limit. Limits of shared
    * servers hold for all sessions together, in addition.
    */
   rateLimit?: number | false;

@@ -41,6 +41,8 @@ export interface CallStartEvent {
   source: ToolSource;
   /** Who makes it, if the call says so. */
   caller?: string;
+  /** On an agent's board: the id of the session in which the call is made. Absent: it is made on the board itself. */
+  session?: string;
 }
 
 /** A call has ended. */
@@ -56,6 +58,8 @@ export interface CallEvent {
   /** The tool reported an error, or there is a `failure`. */
   isError: boolean;
   failure?: CallFailure;
+  /** As in the event of its start. */
+  session?: string;
 }
 
 /** A call that was watched has ended, with all that is known of it. */

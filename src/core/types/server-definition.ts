@@ -97,6 +97,8 @@ export interface ResourceSettings {
 
 /** Milliseconds a call may take without progress, where the configuration does not say. */
 export const DEFAULT_TOOL_TIMEOUT_MS = 60_000;
+/** Calls a minute to a server without a limit of its own, in sessions in which a model makes the calls on its own. */
+export const SESSION_RATE_LIMIT = 100;
 
 export interface ServerDefinition {
   name: string;

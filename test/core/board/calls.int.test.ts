@@ -400,6 +400,33 @@ it("names are as long as the configuration allows", async () => {
   expect(new Set(names).size).toBe(names.length);
 });
 
+describe("a call in a session", () => {
+  it("is an event of the session's board, and with the session of the agent's board", async () => {
+    const board = await openWith({ servers: { echo: fixture("echo") } });
+    const session = await board.openSession({ cwd: temporaryDirectory(), id: "mine" });
+    const heard: [string, string, string | undefined][] = [];
+    for (const [name, from] of [
+      ["board", board],
+      ["session", session],
+    ] as const) {
+      from.on("callStart", (event) => heard.push([name, "start", event.session]));
+      from.on("call", (event) => heard.push([name, event.tool, event.session]));
+    }
+    await session.call("echo/echo", { text: "hi" });
+    expect(heard).toEqual([
+      ["session", "start", undefined],
+      ["board", "start", "mine"],
+      ["session", "mcp__echo__echo", undefined],
+      ["board", "mcp__echo__echo", "mine"],
+    ]);
+    await board.call("echo/echo", { text: "hi" });
+    expect(heard.slice(4)).toEqual([
+      ["board", "start", undefined],
+      ["board", "mcp__echo__echo", undefined],
+    ]);
+  });
+});
+
 describe("a watcher", () => {
   it("sees the calls that it admits, with all that is known of them, and nothing of others", async () => {
     const say: NativeTool = {

@@ -115,6 +115,22 @@ describe("a concurrency limit", () => {
     await Promise.all(made);
   });
 
+  it("tells a call that it waits", async () => {
+    const { stage, start, end } = limited({ default: 1 });
+    const first = start("a", READ);
+    await settle();
+    const told: unknown[] = [];
+    const onUpdate = (update: unknown): void => void told.push(update);
+    const second = pass(stage, callOf(READ, { onUpdate }));
+    expect(JSON.stringify(told)).toContain(
+      "waits until another call to docs/read or its server has ended",
+    );
+    await end("a");
+    await Promise.all([first, second]);
+    await pass(stage, callOf(READ, { onUpdate }));
+    expect(told).toHaveLength(1);
+  });
+
   it("of a tool alone leaves the others free", () => {
     const { stage } = limited({ tools: { write: 1 } });
     expect(stage(WRITE)).toBeDefined();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { rateLimitStage } from "../../../src/core/guard/rate-limit.ts";
 import { serverGuards } from "../../../src/core/guard/server-guards.ts";
-import { SESSION_RATE_LIMIT } from "../../../src/core/guard/session-limits.ts";
+import { SESSION_RATE_LIMIT } from "../../../src/core/types/server-definition.ts";
 import type { ServerGuard } from "../../../src/core/types/guard-settings.ts";
 import type { StageFor, Subject } from "../../../src/core/types/guard.ts";
 import type { Limits } from "../../../src/core/types/shared-state.ts";

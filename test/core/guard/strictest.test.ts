@@ -7,6 +7,16 @@ const DOCS = { name: "docs" };
 
 const rule = (place: string) => ({ place, deny: ["x"] });
 
+describe("a limit of a session", () => {
+  it.each<[string, number | undefined, ServerGuard]>([
+    ["holds where the other one is higher", 100, {}],
+    ["that is not there gives way to the other one", undefined, { rateLimit: { default: 1000 } }],
+  ])("%s", (_, perMinute, expected) => {
+    const other = { rateLimit: { default: 1000 } };
+    expect(strictestGuard(DOCS, {}, other, "never", perMinute)).toEqual(expected);
+  });
+});
+
 describe("what a server is held to by two settings", () => {
   it.each<[string, ServerGuard | undefined, ServerGuard | undefined, ServerGuard | undefined]>([
     ["nothing", undefined, undefined, undefined],
@@ -24,7 +34,6 @@ describe("what a server is held to by two settings", () => {
       { rateLimit: { default: 10 } },
       { rateLimit: { default: 10 } },
     ],
-    ["no more calls than a session makes", {}, { rateLimit: { default: 1000 } }, {}],
     [
       "exceptions for resources, whatever holds for tools",
       { approval: { default: "ask" } },

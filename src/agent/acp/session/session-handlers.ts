@@ -2,6 +2,7 @@
 // editor's files and terminals as tools.
 
 import type { SessionOptions } from "../../../core/types/board-options.ts";
+import { SESSION_RATE_LIMIT } from "../../../core/types/server-definition.ts";
 import type { Clock } from "../../../util/clock.ts";
 import { editorTools } from "../editor/editor-tools.ts";
 import { Workspace } from "../editor/workspace.ts";
@@ -60,6 +61,7 @@ export function withHandlers(
   const editor = editorTools({ sessionId, client, workspace, display: output, clock });
   return {
     ...setup,
+    rateLimit: SESSION_RATE_LIMIT,
     native: editor.native,
     onApproval: permissionPrompt({
       ...questions,

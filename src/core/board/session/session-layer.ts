@@ -186,7 +186,10 @@ export class SessionLayer {
 
   #matched(definitions: readonly ServerDefinition[], agent: AgentConfig): ServerDefinition[] {
     const { env = process.env } = this.#base.options;
-    return definitions.map((each) => withMatchingServer(each, this.#laidOver(agent), env));
+    const { rateLimit } = this.#given;
+    return definitions.map((each) =>
+      withMatchingServer(each, this.#laidOver(agent), env, rateLimit),
+    );
   }
 
   /** The definitions of what the session brought, with the agent's settings for such servers. */

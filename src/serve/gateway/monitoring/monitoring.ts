@@ -398,11 +398,14 @@ export class Monitoring {
         this.#callBoards.delete(board);
       },
       this.tally.watch(agent, board, isOwn),
-      board.on("callStart", ({ callId, tool, source }) => {
-        if (!events.isKept) return;
+      // Sessions are watched one by one.
+      board.on("callStart", ({ callId, tool, source, session }) => {
+        if (!events.isKept || session !== undefined) return;
         events.add("callStart", { agent, callId, tool, source }, onlyFor(source));
       }),
-      board.on("call", (event) => this.#called(agent, event, onlyFor)),
+      board.on("call", (event) => {
+        if (event.session === undefined) this.#called(agent, event, onlyFor);
+      }),
       board.on("server", (event) => {
         if (!isOwn(event.server)) return;
         this.history.add(agent, event);

@@ -58,6 +58,8 @@ export class Tally {
   watch(agent: string, board: Watched, isOwn: (server: string) => boolean): () => void {
     const byName = new Map<string, ToolTally>();
     const offCall = board.on("call", (event) => {
+      // Sessions are watched one by one.
+      if (event.session !== undefined) return;
       let tally = byName.get(event.tool);
       if (tally === undefined) {
         tally = this.#tallyOf(agent, event);

@@ -7,6 +7,8 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { SessionBoard } from "../../../../src/core/types/board.ts";
+import type { ContentBlock } from "../../../../src/core/types/content.ts";
+import { SESSION_RATE_LIMIT } from "../../../../src/core/types/server-definition.ts";
 import type { SessionRules } from "../../../../src/core/types/board-options.ts";
 import type { ApprovalMode } from "../../../../src/core/types/guard-settings.ts";
 import type { ModelDetails, ToolResult } from "../../../../src/core/types/tool.ts";
@@ -286,22 +288,28 @@ describe("limits", () => {
     expect(warnings).toEqual([]);
   });
 
-  it("let a session make 100 calls a minute to a server that has no limit of its own", async () => {
+  it("let a session for a model make 100 calls a minute to a server that has no limit of its own, any other all", async () => {
     // However long the calls take, no time goes by in which another one would be due.
     const clock = { ...systemClock, monotonic: () => 0 };
     const board = await openWith({ servers: { shared: fixture("echo") } }, { clock });
-    const session = await board.openSession({ cwd, servers: { mine: fixture("echo") } });
+    const rateLimit = SESSION_RATE_LIMIT;
+    const session = await board.openSession({ cwd, servers: { mine: fixture("echo") }, rateLimit });
     const other = await board.openSession({ cwd });
     const told: string[] = [];
     session.on("notice", ({ text }) => told.push(text));
     for (const tool of ["shared/echo", "mine/echo"]) {
       const abort = new AbortController();
       const { signal } = abort;
-      const all = Array.from({ length: 200 }, () => session.call(tool, hi, { signal }));
+      const waits: string[] = [];
+      const onUpdate = (update: { content: ContentBlock[] }): void =>
+        void waits.push(textOf(update));
+      const all = Array.from({ length: 200 }, () => session.call(tool, hi, { signal, onUpdate }));
       // The last ones would wait for more than 30 s.
       expect((await all.at(-1))?.failure?.code).toBe("RATE_LIMITED");
       await Promise.all(all.slice(0, 100));
       abort.abort();
+      const server = tool.slice(0, tool.indexOf("/"));
+      expect(waits[0]).toMatch(`: calls to ${server} are slowed down to 100 calls a minute`);
       const ended = (await Promise.all(all)).map(({ failure }) => failure?.code ?? "ok");
       expect(ended.slice(0, 100)).toEqual(Array.from({ length: 100 }, () => "ok"));
       expect(new Set(ended.slice(100))).toEqual(new Set(["CANCELLED", "RATE_LIMITED"]));
@@ -310,9 +318,9 @@ describe("limits", () => {
       "calls to shared are slowed down to 100 calls a minute; rateLimit of the server 'shared' changes that",
       "calls to mine are slowed down to 100 calls a minute; mcp.session.rateLimit changes that",
     ]);
-    expect(await codes(other, "shared/echo", 1)).toEqual(["ok"]);
-    const free = await codes(board, "shared/echo", 150);
-    expect(new Set(free)).toEqual(new Set(["ok"]));
+    for (const free of [other, board]) {
+      expect(new Set(await codes(free, "shared/echo", 150))).toEqual(new Set(["ok"]));
+    }
   });
 
   it("slow a fast loop down instead of failing its calls", async () => {
