@@ -18,7 +18,7 @@ import {
   requireOptions,
   SIGNAL,
 } from "../core/types/kinds.ts";
-import { silentLogger } from "../core/types/logger.ts";
+import { loggerOf, silentLogger } from "../core/types/logger.ts";
 import { systemClock } from "../util/clock.ts";
 
 export interface ServeMcpOptions extends Partial<
@@ -95,7 +95,7 @@ export async function serveMcp(board: EndpointBoard, options: ServeMcpOptions = 
   const spans = await openSpans();
   const given = {
     clock,
-    logger,
+    logger: loggerOf(logger),
     onApproval,
     onRoots,
     search,

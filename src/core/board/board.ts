@@ -34,6 +34,7 @@ import {
 import type { BoardOptions, SessionOptions } from "../types/board-options.ts";
 import { boardClosed, type ConfigProblem, PlugboardError } from "../types/errors.ts";
 import type { UnmatchedRule } from "../types/guard-settings.ts";
+import { loggerOf } from "../types/logger.ts";
 import { isShownToModels, type ToolSearchSetting } from "../types/include.ts";
 import { isJsonObject, type JsonObject } from "../types/json.ts";
 import {
@@ -94,13 +95,14 @@ export async function openBoard(
 /** As `openBoard`, but the servers that `gateway` has run there. */
 export async function openBoardBeside(
   config: BoardConfig | AgentConfig,
-  options: BoardOptions,
+  given: BoardOptions,
   gateway: GatewayPort | undefined,
 ): Promise<Board> {
   let board: LiveBoard | undefined;
   try {
     requireConfig(config);
-    requireOptions(options, KINDS);
+    requireOptions(given, KINDS);
+    const options = given.logger ? { ...given, logger: loggerOf(given.logger) } : given;
     const { env = process.env } = options;
     const agent = isAgentConfig(config) ? config : parseBoardConfig(config, env);
     requireProviders(agent, namesOf(options.secretProviders));

@@ -4,6 +4,7 @@ export type LogLevel = "debug" | "info" | "warn" | "error";
 
 export type LogFields = Readonly<Record<string, unknown>>;
 
+/** A logger of pino's fits too, as it is. */
 export interface Logger {
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;
@@ -30,5 +31,17 @@ export function loggerWith(common: LogFields, logger: Logger): Logger {
     info: (message, fields) => logger.info(message, { ...common, ...fields }),
     warn: (message, fields) => logger.warn(message, { ...common, ...fields }),
     error: (message, fields) => logger.error(message, { ...common, ...fields }),
+  };
+}
+
+/** A logger of pino's as one of ours: it takes the fields first. Any other stays as it is. */
+export function loggerOf(given: Logger): Logger {
+  if (!("bindings" in given) || typeof given.bindings !== "function") return given;
+  const pino = given as unknown as Record<LogLevel, (fields: LogFields, message: string) => void>;
+  return {
+    debug: (message, fields = {}) => pino.debug(fields, message),
+    info: (message, fields = {}) => pino.info(fields, message),
+    warn: (message, fields = {}) => pino.warn(fields, message),
+    error: (message, fields = {}) => pino.error(fields, message),
   };
 }
