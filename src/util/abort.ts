@@ -81,17 +81,17 @@ export function aborted(signal: AbortSignal): Promise<void> {
 export async function untilAborted<T>(
   promise: Promise<T>,
   signal: CallSignal | undefined,
-  reason: () => Error,
+  reason: (signal: CallSignal) => Error,
 ): Promise<T> {
   if (signal === undefined) return promise;
   if (signal.aborted) {
     // Nobody waits for the promise any more, so its rejection must not end the process.
     promise.catch(() => {});
-    throw reason();
+    throw reason(signal);
   }
   let onAbort: () => void = () => {};
   const interrupted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(reason());
+    onAbort = () => reject(reason(signal));
     signal.addEventListener("abort", onAbort, { once: true });
   });
   try {

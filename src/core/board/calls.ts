@@ -9,7 +9,7 @@ import { outcomeSize } from "../guard/outcome-size.ts";
 import { requireSendable } from "../guard/sent-arguments.ts";
 import type { BoardCallOptions } from "../types/board.ts";
 import type { CallOptions } from "../types/connection.ts";
-import { ofSession, PlugboardError, toPlugboardError } from "../types/errors.ts";
+import { cancelled, ofSession, PlugboardError, toPlugboardError } from "../types/errors.ts";
 import type { BoardEvents, CallWatcher, WatchedCallEvent } from "../types/events.ts";
 import type {
   Callee,
@@ -364,7 +364,13 @@ export class Calls {
         call.isSent = true;
         return live.callTool(tool, call.args, options);
       },
-      received: (_, outcome) => outcome as CallOutcome,
+      // The gateway hears that the call was cancelled, and not why.
+      received: ({ signal }, answer) => {
+        const outcome = answer as CallOutcome;
+        const { code, message } = cancelled(signal);
+        if (outcome.failure?.code !== "CANCELLED" || code === "CANCELLED") return outcome;
+        return { ...outcome, failure: { ...outcome.failure, code, message } };
+      },
       failed: (call, error) =>
         call.isSent || server === undefined
           ? toGatewayFailure(error, call.isSent)
@@ -391,7 +397,10 @@ export class Calls {
       },
       received: (_, result) => outcomeOf(tool, result),
       failed: ({ signal, isSent }, error) => {
-        const reason = toPlugboardError(error, signal?.aborted ? "CANCELLED" : "TOOL_FAILED");
+        const reason =
+          signal?.aborted && !(error instanceof PlugboardError)
+            ? cancelled(signal)
+            : toPlugboardError(error, "TOOL_FAILED");
         const { failure, ...outcome } = toFailure(reason);
         const mayHaveRun = isSent && (reason.code === "TIMEOUT" || reason.code === "CANCELLED");
         return {

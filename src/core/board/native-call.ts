@@ -22,7 +22,7 @@ export async function runNative(
   { callId, args, signal, onUpdate }: Pick<GuardedCall, "callId" | "args" | "signal" | "onUpdate">,
   { clock, timeout, ceiling }: NativeCallOptions,
 ): Promise<NativeToolResult> {
-  if (signal?.aborted) throw cancelled();
+  if (signal?.aborted) throw cancelled(signal);
   if (timeout === false) {
     return tool.execute(callId, args, signal && abortSignalOf(signal), onUpdate);
   }
@@ -52,7 +52,7 @@ export async function runNative(
     onUpdate?.(update);
   };
 
-  const onAbort = (): void => end(cancelled(), signal && abortSignalOf(signal).reason);
+  const onAbort = (): void => end(cancelled(signal), signal?.reason);
   signal?.addEventListener("abort", onAbort, { once: true });
   wait();
   try {

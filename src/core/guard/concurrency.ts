@@ -99,7 +99,7 @@ export class Semaphore {
    * permits. One `release` must follow. Throws or rejects with CANCELLED on abort.
    */
   acquire(signal: CallSignal | undefined, who?: string): Promise<void> | undefined {
-    if (signal?.aborted) throw cancelled();
+    if (signal?.aborted) throw cancelled(signal);
     if (this.#free > 0) {
       this.#free -= 1;
       return undefined;
@@ -108,7 +108,7 @@ export class Semaphore {
       const onAbort = (): void => {
         own.delete(waiter);
         if (own.size === 0) this.#waiting.delete(who);
-        reject(cancelled());
+        reject(cancelled(signal));
       };
       const waiter = {
         grant: () => {

@@ -88,7 +88,7 @@ function within(
     await pause(clock, longest, call.signal);
     if (!call.signal?.aborted) return;
     limits.giveBack(buckets);
-    throw cancelled();
+    throw cancelled(call.signal);
   };
   const whenKnown = async (asked: Promise<undefined | Delay>, call: GuardedCall): Promise<void> => {
     const delay = await asked;

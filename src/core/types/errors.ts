@@ -281,8 +281,12 @@ export function withHint({ message, hint }: Pick<PlugboardError, "message" | "hi
   return hint === undefined ? message : `${message}: ${hint}`;
 }
 
-export function cancelled(): PlugboardError {
-  return new PlugboardError("CANCELLED", "the call was cancelled");
+/** TIMEOUT if the signal is one of `AbortSignal.timeout`. The signal's reason is the cause. */
+export function cancelled(signal?: { readonly reason: unknown }): PlugboardError {
+  const cause = signal?.reason;
+  const isTimeout = cause instanceof DOMException && cause.name === "TimeoutError";
+  if (isTimeout) return new PlugboardError("TIMEOUT", "the caller's time was over", { cause });
+  return new PlugboardError("CANCELLED", "the call was cancelled", { cause });
 }
 
 /** Whether somebody has refused, or says why nobody could be asked. */

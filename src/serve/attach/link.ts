@@ -146,7 +146,7 @@ export class Link {
   ): Promise<unknown> {
     const { signal, lasting, patience = PATIENCE_MS, ...given } = options;
     if (this.end !== undefined) throw unavailable(`${this.#options.peer} is gone`, true);
-    if (signal?.aborted) throw cancelled();
+    if (signal?.aborted) throw cancelled(signal);
     const id = (this.#lastId += 1);
     const { values, numbers } = this.#functions.toNumbers(given);
     const cancel = (): void => this.notify("cancel", id);

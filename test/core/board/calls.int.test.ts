@@ -400,6 +400,47 @@ it("names are as long as the configuration allows", async () => {
   expect(new Set(names).size).toBe(names.length);
 });
 
+describe("a call whose caller's time is over", () => {
+  const hang: NativeTool = {
+    name: "hang",
+    description: "",
+    parameters: { type: "object" },
+    execute: () => new Promise(() => {}),
+  };
+  type Way = (board: Board, signal: AbortSignal) => Promise<unknown>;
+  const WAYS: Record<string, Way> = {
+    "a tool of a server": (board, signal) => board.call("echo/sleep", { ms: 60_000 }, { signal }),
+    "a native tool": (board, signal) => board.call("hang", {}, { signal }),
+    "a session": async (board, signal) => {
+      const session = await board.openSession({ cwd: temporaryDirectory() });
+      return session.call("echo/sleep", { ms: 60_000 }, { signal });
+    },
+    "an approval": (board, signal) => board.call("asking/echo", { text: "hi" }, { signal }),
+  };
+
+  it.each(Object.entries(WAYS))("ends with TIMEOUT: %s", async (_, call) => {
+    const asking = { ...fixture("echo"), approval: "ask" as const };
+    const board = await openWith(
+      { servers: { echo: fixture("echo"), asking } },
+      { native: [hang], onApproval: () => new Promise(() => {}) },
+    );
+    expect(await call(board, AbortSignal.timeout(50))).toMatchObject({
+      failure: { code: "TIMEOUT", message: expect.stringContaining("the caller's time was over") },
+    });
+    const controller = new AbortController();
+    const calling = call(board, controller.signal);
+    controller.abort(new Error("enough"));
+    expect(await calling).toMatchObject({ failure: { code: "CANCELLED" } });
+  });
+
+  it("rejects with the reason of the signal as the cause", async () => {
+    const board = await openWith({ servers: { library: fixture("library") } });
+    const reason = new Error("enough");
+    const reading = board.resources.read("lib:///rules", { signal: AbortSignal.abort(reason) });
+    await expect(reading).rejects.toMatchObject({ code: "CANCELLED", cause: reason });
+  });
+});
+
 describe("a call in a session", () => {
   it("is an event of the session's board, and with the session of the agent's board", async () => {
     const board = await openWith({ servers: { echo: fixture("echo") } });

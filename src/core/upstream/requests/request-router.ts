@@ -219,7 +219,7 @@ export class RequestRouter {
     signal: CallSignal | undefined,
   ): Promise<Answer> {
     return untilAborted(answer, origin.signal, () =>
-      signal?.aborted ? cancelled() : (this.#over.signal.reason as PlugboardError),
+      signal?.aborted ? cancelled(signal) : (this.#over.signal.reason as PlugboardError),
     );
   }
 }

@@ -311,7 +311,7 @@ export class Supervisor implements ServerSupervisor {
       // All pages together; a page that does not come is the connection's own error, which says more.
       const patience = this.definition.timeout + REPORT_MS;
       const tools = await within(this.#clock, patience, listTools(connection));
-      if (signal.aborted) throw cancelled();
+      if (signal.aborted) throw cancelled(signal);
       if (tools === undefined)
         throw new PlugboardError(
           "TIMEOUT",

@@ -105,7 +105,7 @@ export class AcpTransport extends RemoteTransport {
         return outcomeIn(answer, method, quote);
       } catch (error) {
         if (error instanceof PlugboardError) throw error;
-        if (signal.aborted) throw cancelled();
+        if (signal.aborted) throw cancelled(signal);
         const reason = this.#refusal(error);
         if (codeOf(error) !== CODES.busy || wait >= timeLeft()) throw reason;
         await pause(clock, wait, signal);

@@ -237,7 +237,7 @@ export class HttpSession {
 
   async #wait(ms: number, signal: CallSignal): Promise<void> {
     await pause(this.#options.clock, ms, signal);
-    if (signal.aborted) throw cancelled();
+    if (signal.aborted) throw cancelled(signal);
   }
 }
 

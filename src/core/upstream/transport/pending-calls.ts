@@ -138,7 +138,7 @@ export class PendingCalls {
     return new Promise((resolve, reject) => {
       if (this.#failure !== undefined) return reject(withoutEffect(this.#failure));
       const { signal } = options;
-      if (signal?.aborted) return reject(withoutEffect(cancelled()));
+      if (signal?.aborted) return reject(withoutEffect(cancelled(signal)));
       const id = this.#newId();
       const now = this.#clock.monotonic();
       const call: PendingCall = {
@@ -165,7 +165,8 @@ export class PendingCalls {
         call.onAbort = () => {
           if (this.#take(id) === undefined) return;
           const unsent = this.#abandon(id, "cancelled by the caller");
-          reject(unsent === undefined ? cancelled() : withoutEffect(cancelled()));
+          const why = cancelled(signal);
+          reject(unsent === undefined ? why : withoutEffect(why));
         };
         allowManyListeners(signal);
         signal.addEventListener("abort", call.onAbort, { once: true });
