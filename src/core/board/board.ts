@@ -185,6 +185,14 @@ export function signInsOf(board: Board | SessionBoard): LiveBoard["signIns"] {
   throw new TypeError("only a board of this process has sign-ins to begin");
 }
 
+type Left = ReturnType<BoardCore["leftTo"]>;
+
+/** Of which servers of an agent's board something is left to a session with these rights, before it is opened. */
+export function leftTo(board: Board, ...rights: Parameters<BoardCore["leftTo"]>): Left {
+  if (board instanceof LiveBoard) return board.leftTo(...rights);
+  throw new TypeError("only a board of this process has rules");
+}
+
 function namesOf(providers: BoardOptions["secretProviders"] = []): string[] {
   return providers.map(({ name }) => name);
 }
@@ -628,6 +636,10 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
           );
     const untrusted = untrustedStatus(agent, onBoard);
     return [...onBoard, ...untrusted.filter((each) => this.#core.reaches(each))];
+  }
+
+  leftTo(...rights: Parameters<BoardCore["leftTo"]>): Left {
+    return this.#core.leftTo(...rights);
   }
 
   #statusOf(entry: ServerEntry): ServerStatus {

@@ -93,7 +93,7 @@ export class BoardChanges {
       this.toolsChanged(replaced.tools);
       this.#appToolsChanged(forApps);
       const { added, changed, removed } = replaced.servers;
-      const gone = shared?.removed ?? [];
+      const gone = (shared?.removed ?? []).filter((name) => servers.isTold(name));
       for (const server of gone) {
         const state = { kind: "stopped" } as const;
         events.emit("server", { server, state, previous: state });

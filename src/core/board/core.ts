@@ -10,8 +10,8 @@ import {
   programKey,
 } from "../catalog/doubles.ts";
 import { type Naming, namingFor } from "../catalog/public-name.ts";
-import { reachOf, type ReachedServer } from "../guard/policy.ts";
-import { guardsOver } from "../guard/server-guards.ts";
+import { placedRules, reachOf, type ReachedServer, toldOf } from "../guard/policy.ts";
+import { guardsOver, serverGuards } from "../guard/server-guards.ts";
 import type { AgentConfig } from "../types/agent-config.ts";
 import type {
   BoardBase,
@@ -19,7 +19,7 @@ import type {
   ReloadReport,
   ServerInstructions,
 } from "../types/board.ts";
-import type { BoardOptions, SessionPerson } from "../types/board-options.ts";
+import type { BoardOptions, SessionOptions, SessionPerson } from "../types/board-options.ts";
 import type { Diagnostic } from "../types/diagnostic.ts";
 import { cancelled, PlugboardError } from "../types/errors.ts";
 import type { BoardEvents, ToolsEvent } from "../types/events.ts";
@@ -348,7 +348,22 @@ export class BoardCore {
   async addServers(): Promise<void> {
     const { agent, definitions, cwd } = this.#configuration;
     const { known } = namesFor(agent, this.#native.all);
-    await this.servers.open(reachedBy(agent, known, definitions), cwd);
+    await this.servers.open(this.#toldOf(agent, known, definitions), cwd);
+  }
+
+  /** The servers of which the session's user is told: no session starts a server that it cannot use. */
+  #toldOf(
+    { guard, servers }: AgentConfig,
+    known: KnownNames,
+    definitions: readonly ServerDefinition[],
+  ): ServerDefinition[] {
+    const { owner } = this.options;
+    const rules = guard?.rules;
+    const isTold =
+      this.#over?.hidesRefused === true
+        ? reachOf({ rules, servers: serverGuards(servers), known, owner })
+        : toldOf({ rules, known });
+    return definitions.filter((each) => each.origin === "session" || isTold(each));
   }
 
   /** Call this when the board is open. Changed tools are reported only from then on. */
@@ -361,7 +376,7 @@ export class BoardCore {
     const { agent, definitions, cwd, native } = next;
     const tools = this.#native.prepare(agent, native);
     const names = namesFor(agent, tools.all);
-    const reached = reachedBy(agent, names.known, definitions);
+    const reached = this.#toldOf(agent, names.known, definitions);
     const servers = await this.servers.prepare(reached, cwd, agent);
     return { ...next, ...names, servers, tools };
   }
@@ -418,6 +433,7 @@ export class BoardCore {
         return entry && this.servers.isOwn(entry) ? entry.definition : undefined;
       }),
       isShared: (subject) => core.servers.isSharedWithSessions(subject),
+      hidesRefused: over.hidesRefused === true,
     };
   }
 
@@ -499,9 +515,21 @@ export class BoardCore {
     });
   }
 
-  /** Whether the session's rules leave something of the server to use. */
+  /** Whether the board's user is told of the server. */
   reaches(server: ReachedServer): boolean {
     return this.#guard.reaches(server);
+  }
+
+  /** Of which servers something is left to a session with these rights, before it is opened. */
+  leftTo({ tools, owner }: Pick<SessionOptions, "tools" | "owner">): (server: string) => boolean {
+    const { guard, servers } = this.agent;
+    const leaves = reachOf({
+      rules: [...(guard?.rules ?? []), ...(tools === undefined ? [] : [placedRules(tools)])],
+      servers: serverGuards(servers),
+      known: namesFor(this.agent, this.#native.all).known,
+      owner,
+    });
+    return (server) => servers.some((each) => each.name === server && leaves(each));
   }
 
   /** The tools of the server that are not as they were pinned; undefined if none of them is pinned. */
@@ -638,7 +666,18 @@ export class BoardCore {
       return found && this.#isHidden(found) ? undefined : found;
     };
     const all = (): BoardTool[] => tools.all().filter((each) => !this.#isHidden(each));
-    return { tools: { find, all }, servers, clock };
+    const leaving: ServerSet["leaving"] = (kind) => servers.leaving(kind);
+    return {
+      tools: { find, all },
+      servers: {
+        leaving,
+        // Of a server whose resources are left, only those may know what it does with calls who may call it.
+        reached: () => leaving("tool"),
+        withheld: () => servers.withheld(),
+        missing: (...asked) => servers.missing(...asked),
+      },
+      clock,
+    };
   }
 
   /** Answers a refused call exactly as one of an unknown name. */
@@ -677,16 +716,6 @@ function namesFor(agent: AgentConfig, native: ReadonlyMap<string, OwnTool>): Nam
     native: new Set(native.keys()),
   };
   return { naming, known };
-}
-
-/** The servers of which the session's rules leave something: no session starts a server that it cannot use. */
-function reachedBy(
-  { guard }: AgentConfig,
-  known: KnownNames,
-  definitions: readonly ServerDefinition[],
-): ServerDefinition[] {
-  const reaches = reachOf(guard?.rules ?? [], known);
-  return definitions.filter((each) => each.origin === "session" || reaches(each));
 }
 
 export function sessionClosed(): PlugboardError {

@@ -18,7 +18,7 @@ const MOST_SUGGESTIONS = 3;
 
 export interface FindContext {
   tools: Pick<BoardTools, "find" | "all">;
-  servers: Pick<ServerSet, "reached" | "withheld" | "missing">;
+  servers: Pick<ServerSet, "reached" | "leaving" | "withheld" | "missing">;
   clock: Clock;
 }
 
@@ -36,7 +36,7 @@ export async function findByFullName(
   if (known !== undefined) return known;
   const named = serverIn(name, servers);
   if (named === undefined && name.includes("/")) return undefined;
-  const asked = named === undefined ? servers.reached().filter(isStartable) : [named];
+  const asked = named === undefined ? servers.leaving("tool").filter(isStartable) : [named];
   const waiting = new Map<ServerEntry, Promise<ServerEntry>>();
   for (const entry of asked) {
     const { supervisor, definition } = entry;
@@ -152,7 +152,7 @@ function unknownServerOf(name: string, servers: FindContext["servers"]): Plugboa
   if (servers.withheld().some((entry) => entry.name === server)) {
     return new PlugboardError("SERVER_UNAVAILABLE", `server '${server}' is disabled`, { server });
   }
-  const names = servers.reached().map((entry) => entry.name);
+  const names = servers.leaving("tool").map((entry) => entry.name);
   return servers.missing(server, names);
 }
 
@@ -209,7 +209,7 @@ function didYouMean(names: readonly string[]): string[] {
 /** Servers whose tools are not known, neither from the cache nor from the server. */
 function silentServers(name: string, servers: FindContext["servers"]): ServerEntry[] {
   const named = serverIn(name, servers);
-  const candidates = named === undefined ? servers.reached() : [named];
+  const candidates = named === undefined ? servers.leaving("tool") : [named];
   return candidates.filter(({ isKnown, definition }) => !isKnown && definition.enabled);
 }
 

@@ -73,6 +73,8 @@ export interface GuardBeneath {
   /** The guard settings of shared servers and of the session's own. */
   servers: ServerGuards;
   isShared: (subject: Subject) => boolean;
+  /** Whether what the rules refuse is hidden from the session's user. */
+  hidesRefused: boolean;
 }
 
 /** A server whose pins are loaded, and the definition that it takes the place of. */
@@ -298,7 +300,12 @@ export class BoardGuard {
     return { kind: "asks", rule: need.rule, reason: need.reason };
   }
 
-  /** Whether the lists of a token or a session leave something of the server; without such lists, everything is left. */
+  /** Whether the rules leave something of the server to use. */
+  leaves(...asked: Parameters<Reach>): boolean {
+    return this.#policy.leaves(...asked);
+  }
+
+  /** Whether the board's user is told of the server. */
   reaches(...asked: Parameters<Reach>): boolean {
     return this.#policy.reaches(...asked);
   }
@@ -409,13 +416,14 @@ export class BoardGuard {
   }
 
   #makePolicy(): Policy {
-    const { agent, options, known } = this.#options;
+    const { agent, options, known, over } = this.#options;
     return createPolicy({
       rules: agent.guard?.rules ?? [],
       servers: this.#servers,
       known,
       owner: options.owner ?? false,
       showing: this.#options.showing,
+      hidesRefused: over?.hidesRefused ?? false,
       effectOf: (subject) => this.#effectOf(subject),
       lookAgain: (call) => {
         const { subject } = call;

@@ -61,7 +61,7 @@ export class OwnServers {
   /** Throws UNKNOWN_SERVER, and UNSUPPORTED for a shared server. */
   named(name: string): ServerEntry {
     const { servers } = this.#options.core;
-    const entry = servers.namedOrWithheld(name);
+    const entry = servers.toldOrWithheld(name);
     if (servers.isOwn(entry)) return entry;
     throw new PlugboardError("UNSUPPORTED", `server '${name}' is shared by all sessions`, {
       server: name,
@@ -102,7 +102,7 @@ export class OwnServers {
   async setEnabled(name: string, enabled: boolean): Promise<ServerEntry> {
     const { base } = this.#options;
     const { servers } = this.#options.core;
-    const entry = servers.namedOrWithheld(name);
+    const entry = servers.toldOrWithheld(name);
     const { definition, supervisor } = entry;
     const isEnabled = definition.enabled && !servers.isWithheld(entry);
     if (isEnabled === enabled) return entry;

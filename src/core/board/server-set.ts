@@ -17,6 +17,7 @@ import { isPerUser, isRemote, type ServerDefinition } from "../types/server-defi
 import type { ServerState } from "../types/server-state.ts";
 import type { LoggedMessage } from "../upstream/log/server-log.ts";
 import type { CatalogEntry } from "../types/tool.ts";
+import type { ToolPattern } from "../types/tool-pattern.ts";
 import { boundedMap, READERS } from "../../util/bounded-map.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
 import { within } from "../../util/clock.ts";
@@ -40,7 +41,10 @@ export interface ServerSetOptions extends Omit<
   "onState" | "onTools" | "onLog"
 > {
   catalog: Catalog;
-  guard: Pick<BoardGuard, "open" | "prepareToOpen" | "inspect" | "check" | "offer" | "reaches">;
+  guard: Pick<
+    BoardGuard,
+    "open" | "prepareToOpen" | "inspect" | "check" | "offer" | "leaves" | "reaches"
+  >;
   /** Only for an agent's set, and only with a state directory. */
   earlier?: EarlierRuns;
   /** For a session's set: the agent's. */
@@ -133,12 +137,17 @@ export class ServerSet {
     return entry;
   }
 
+  /** Use this for a name that the board's user gives. A server of which they are not told is answered as if there were none. */
+  told(name: string): ServerEntry {
+    const entry = this.named(name);
+    if (!this.reaches(entry)) throw this.missing(name, this.#reachedNames());
+    return entry;
+  }
+
   /** Why there is no server of this name. `names` are those that may have been meant. */
   missing(name: string, names: readonly string[]): PlugboardError {
-    const { agent, clock, guard } = this.#options;
-    const untrusted = guard.reaches({ name, origin: "agent" })
-      ? untrustedError(name, agent, clock)
-      : undefined;
+    const { agent, clock } = this.#options;
+    const untrusted = this.isTold(name) ? untrustedError(name, agent, clock) : undefined;
     return untrusted ?? unknownServer(name, names);
   }
 
@@ -147,9 +156,14 @@ export class ServerSet {
   }
 
   /** Also finds shared servers that the session has disabled: to enable them again, not to use them. */
-  namedOrWithheld(name: string): ServerEntry {
-    const entry = this.get(name) ?? this.withheld().find((each) => each.name === name);
-    if (entry === undefined) throw this.missing(name, [...this.#reachedNames(), ...this.#withheld]);
+  toldOrWithheld(name: string): ServerEntry {
+    const among = [...this.reached(), ...this.withheld()];
+    const entry = among.find((each) => each.name === name);
+    if (entry === undefined)
+      throw this.missing(
+        name,
+        among.map((each) => each.name),
+      );
     return entry;
   }
 
@@ -182,16 +196,26 @@ export class ServerSet {
   }
 
   /**
-   * Whether the session's rules leave something of the server to use. If not, nobody in the session is told of it, but its
-   * tools are on the board, so that calls of them are refused and audited.
+   * Whether the board's user is told of the server. If not, its tools are on the board nevertheless, so that calls of them
+   * are refused and audited.
    */
   reaches(entry: ServerEntry): boolean {
     return this.isOwn(entry) || this.#options.guard.reaches(entry.definition);
   }
 
-  /** `all`, without the servers of which nobody in the session is told. */
+  /** Whether the board's user would be told of a server of the agent with this name. */
+  isTold(name: string): boolean {
+    return this.#options.guard.reaches({ name, origin: "agent" });
+  }
+
+  /** `all`, without the servers of which the board's user is not told. */
   reached(): ServerEntry[] {
     return [...this.#own.values(), ...this.reachedShared()];
+  }
+
+  /** Those of `reached` of which the rules leave something of this kind to use. */
+  leaving(kind: ToolPattern["kind"]): ServerEntry[] {
+    return this.reached().filter(({ definition }) => this.#options.guard.leaves(definition, kind));
   }
 
   reachedShared(): ServerEntry[] {

@@ -4,8 +4,9 @@
 // An allow list of the configuration is always about tools. It is about resources only if one of its patterns is, and so
 // for prompts. The lists of tokens and sessions are about all that a server has.
 
+import type { SessionRules } from "../types/board-options.ts";
 import { PlugboardError } from "../types/errors.ts";
-import type { PlacedRules } from "../types/guard-settings.ts";
+import type { PlacedRules, ServerGuard } from "../types/guard-settings.ts";
 import type { GuardedCall, StageFor, Subject } from "../types/guard.ts";
 import type { ServerDefinition } from "../types/server-definition.ts";
 import {
@@ -36,12 +37,14 @@ export interface PolicySettings {
   lookAgain?: (call: GuardedCall) => Promise<void> | undefined;
   /** The tools of a server whose app a `ui://` resource is. Default: none. */
   showing?: (server: string, uri: string) => readonly Subject[];
+  /** Whether users of the board are not told of a server of which any rules leave nothing. Default false. */
+  hidesRefused?: boolean;
 }
 
 /** A server as lists see it. */
 export type ReachedServer = Pick<ServerDefinition, "name" | "toolPrefix" | "origin">;
 
-/** Whether the lists of a token or a session leave something of a server: one of these kinds, or anything at all. */
+/** Whether rules leave something of a server: of this kind, or anything at all. It may turn out that the server has none. */
 export type Reach = (server: ReachedServer, kind?: ToolPattern["kind"]) => boolean;
 
 type PolicyDecision =
@@ -58,11 +61,14 @@ export interface Policy {
   require: (subject: Subject, call: GuardedCall) => void;
   /** Whether a rule, or the tool itself, keeps it for the owner. */
   isForOwner: (subject: Subject) => boolean;
+  /** What all rules leave. */
+  leaves: Reach;
+  /** Whether users of the board are told of the server. */
   reaches: Reach;
   stage: StageFor;
 }
 
-type AllowPattern = ToolPattern & Pick<PermittingPattern, "isForAnyServer">;
+type AllowPattern = ToolPattern & Pick<PermittingPattern, "isForAnyServer" | "isOn">;
 
 interface Layer {
   place: string;
@@ -98,8 +104,10 @@ export function createPolicy({
   effectOf,
   lookAgain = () => undefined,
   showing = () => [],
+  hidesRefused = false,
 }: PolicySettings): Policy {
   const agentLayers = rules.map((each) => agentLayer(each, known));
+  const leaves = reachOf({ rules, servers, known, owner });
   const compiled = new WeakMap<readonly PlacedRules[], Layer[]>();
   const decisions = new WeakMap<Subject, PolicyDecision>();
 
@@ -174,7 +182,8 @@ export function createPolicy({
     judge,
     require,
     isForOwner: (subject) => reserve(layersOf(subject)) !== undefined,
-    reaches: reachOf(rules, known),
+    leaves,
+    reaches: hidesRefused ? leaves : toldOf({ rules, known }),
     stage(subject) {
       if (!goesByEffect(subject)) {
         return judge(subject).kind === "allowed"
@@ -193,28 +202,99 @@ export function createPolicy({
   };
 }
 
-/** Without such lists, everything is left. */
-export function reachOf(rules: readonly PlacedRules[], known: KnownNames): Reach {
-  const layers = rules.flatMap(({ coversContent, allow, deny = [] }) =>
-    coversContent
-      ? {
-          allow: allow?.map((text) => permittingPattern(text, known)),
-          deny: deny.map((text) => restrictingPattern(text, "agent")),
-        }
-      : [],
-  );
-  if (layers.length === 0) return () => true;
-  return ({ name: server, toolPrefix, origin }, kind) => {
-    const source = { kind: "mcp", server, tool: "" } as const;
-    const name = toolName({ source, publicName: "", toolPrefix });
-    const leaves = (each: PermittingPattern): boolean =>
-      (kind === undefined || each.kind === kind || each.meansAllOf?.(name) === true) &&
-      each.isOn(name) &&
-      (each.isForAnyServer || origin !== "session");
-    return layers.every(
-      ({ allow, deny }) =>
-        !deny.some((each) => each.meansAllOf?.(name)) && (allow?.some(leaves) ?? true),
+const ALL_KINDS = ["tool", "resource", "prompt"] as const;
+
+type ReachSettings = Pick<PolicySettings, "rules" | "known" | "owner"> & { servers?: ServerGuards };
+
+/**
+ * What users are told of who see what the configuration takes from them: a refusal names the rule. The lists of a token or a
+ * session hide from them what these take.
+ */
+export function toldOf({ rules = [], known }: ReachSettings): Reach {
+  return reachOf({ rules: rules.filter(({ coversContent }) => coversContent), known });
+}
+
+/** What all rules leave. Without rules, that is everything. */
+export function reachOf({ rules = [], servers, known, owner = false }: ReachSettings): Reach {
+  if (rules.length === 0 && servers === undefined) return () => true;
+  // Most boards never ask, and to read the patterns of long lists takes time.
+  let ofAgent: readonly Layer[] | undefined;
+  const compiled = new WeakMap<readonly PlacedRules[], Layer[]>();
+  const layersOf = ({ rules: of }: ServerGuard = {}): Layer[] => {
+    if (of === undefined) return [];
+    const layers = compiled.get(of) ?? of.map(serverLayer);
+    compiled.set(of, layers);
+    return layers;
+  };
+  return (server, kind) => {
+    const { name, toolPrefix, origin } = server;
+    const source = { kind: "mcp", server: name, tool: "" } as const;
+    const own = layersOf(servers?.own({ source, origin }));
+    const shadowed = layersOf(servers?.shadowed({ source, origin }));
+    const of = toolName({ source, publicName: "", toolPrefix });
+    const agent = (ofAgent ??= rules.map((each) => agentLayer(each, known)));
+    return (kind === undefined ? ALL_KINDS : [kind]).some(
+      (each) =>
+        ![...agent, ...shadowed, ...own].some((layer) => takesAll(layer, of, each, owner)) &&
+        [...agent, ...own].every((layer) => namesSome(layer, of, each, origin)),
     );
+  };
+}
+
+/** Whether a layer denies all that a server has of a kind, or reserves it for an owner who does not ask. */
+function takesAll(
+  layer: Layer,
+  name: ToolName,
+  kind: ToolPattern["kind"],
+  owner: boolean,
+): boolean {
+  const { deny, ownerOnly } = layer;
+  const isAll = (each: ToolPattern): boolean => each.meansAllOf?.(name) === true;
+  if (deny.some((each) => isAll(each) && isAbout(each, kind, layer))) return true;
+  if (owner) return false;
+  return ownerOnly === true
+    ? kind === "tool"
+    : ownerOnly.some((each) => isAll(each) && each.kind === kind);
+}
+
+/** Whether the allow list of a layer, if it has one for the kind, names something that a server could have. */
+function namesSome(
+  layer: Layer,
+  name: ToolName,
+  kind: ToolPattern["kind"],
+  origin: ReachedServer["origin"],
+): boolean {
+  const { allow, coversContent } = layer;
+  if (allow === undefined) return true;
+  if (!coversContent && kind !== "tool" && allow.every((each) => each.kind !== kind)) return true;
+  return allow.some(
+    (each) =>
+      (each.kind === kind || (each.meansAllOf?.(name) === true && isAbout(each, kind, layer))) &&
+      each.isOn(name) &&
+      (each.isForAnyServer || origin !== "session"),
+  );
+}
+
+/** Whether a pattern that means all of its kind means this kind. In a list that covers content, `docs/*` is about all kinds. */
+function isAbout(
+  pattern: ToolPattern,
+  kind: ToolPattern["kind"],
+  { coversContent }: Pick<Layer, "coversContent">,
+): boolean {
+  return pattern.kind === kind || (coversContent && pattern.kind === "tool");
+}
+
+/** The lists of a token or a session, which cover all that a server has. */
+export function placedRules({
+  place = "the session's tools",
+  allow,
+  deny,
+}: SessionRules): PlacedRules {
+  return {
+    place,
+    coversContent: true,
+    ...(allow !== undefined && { allow: [...allow] }),
+    ...(deny !== undefined && { deny: [...deny] }),
   };
 }
 
@@ -228,7 +308,11 @@ function agentLayer(rules: PlacedRules, known: KnownNames): Layer {
 /** In the rules of a server: the tool's own name, or any name that a rule of an agent could have for it. */
 function serverLayer(rules: PlacedRules): Layer {
   return toLayer(rules, {
-    allow: (text) => ({ ...permittingPatternOfServer(text), isForAnyServer: true }),
+    allow: (text) => ({
+      ...permittingPatternOfServer(text),
+      isForAnyServer: true,
+      isOn: () => true,
+    }),
     restrict: (text) => restrictingPattern(text, "server"),
   });
 }
@@ -297,11 +381,13 @@ function forOwner(rule: string, because = ""): PolicyDecision {
 
 /** Whether a list that covers content has the content with all else of its server. */
 function takesContent(
-  { meansAllOf }: ToolPattern,
+  { kind, meansAllOf }: ToolPattern,
   name: ToolName,
   { coversContent }: Layer,
 ): boolean {
-  return coversContent && name.content !== undefined && meansAllOf?.(name) === true;
+  return (
+    coversContent && kind === "tool" && name.content !== undefined && meansAllOf?.(name) === true
+  );
 }
 
 function omission(layers: ApplicableLayers): PolicyDecision | undefined {

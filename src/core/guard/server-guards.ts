@@ -7,11 +7,14 @@ import type { ServerDefinition } from "../types/server-definition.ts";
 
 export type GuardedServer = Pick<ServerDefinition, "name" | "origin" | "guard">;
 
+/** Where something comes from. */
+type Origin = Pick<Subject, "source" | "origin">;
+
 export interface ServerGuards {
   /** The settings of the tool's own server; empty for native tools. */
-  own(subject: Subject): ServerGuard;
+  own(of: Origin): ServerGuard;
   /** The settings of the configured server that a session's server of the same name replaces. */
-  shadowed(subject: Subject): ServerGuard;
+  shadowed(of: Origin): ServerGuard;
 }
 
 export function serverGuards(servers: Iterable<GuardedServer>): ServerGuards {
@@ -20,7 +23,7 @@ export function serverGuards(servers: Iterable<GuardedServer>): ServerGuards {
   for (const { name, origin, guard } of servers) {
     if (guard !== undefined) (origin === "session" ? session : configured).set(name, guard);
   }
-  const find = (guards: Map<string, ServerGuard>, { source }: Subject): ServerGuard =>
+  const find = (guards: Map<string, ServerGuard>, { source }: Origin): ServerGuard =>
     (source.kind === "mcp" ? guards.get(source.server) : undefined) ?? {};
   return {
     own: (subject) => find(subject.origin === "session" ? session : configured, subject),

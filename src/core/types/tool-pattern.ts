@@ -67,7 +67,7 @@ export interface ToolPattern {
   matches: (name: ToolName) => boolean;
   /** Whether it matches, or matches something that the URI template can give. */
   couldMatch?: (name: ToolName) => boolean;
-  /** Whether it means all that the server has, its resources and prompts too: `*`, `files/*`. */
+  /** Whether it means all of its kind that the server has: `*`, `files/*`, `files/resource:*`. */
   meansAllOf?: (name: ToolName) => boolean;
 }
 
@@ -151,6 +151,7 @@ export function restrictingPattern(text: string, scope: "agent" | "server"): Too
   return {
     text,
     kind: content.kind,
+    ...(withoutRuns(content.glob) === "*" && { meansAllOf: isOn }),
     matches(name) {
       if (name.content !== undefined) return isOn(name) && isMeant(name.content);
       return isExact ? isOn(name) && isTool(name.tool) : tools.matches(name);
@@ -171,6 +172,7 @@ function couldBe(
 function restrictingToolPattern(text: string, scope: "agent" | "server"): ToolPattern {
   const isOfAgent = scope === "agent";
   const isWhole = wholeName(text, isOfAgent);
+  const isEverything = withoutRuns(text) === "*";
   const prefixed = text.replace(/^mcp(?=[_:])/i, "mcp");
   const wholeServers = isOfAgent ? wholeServersOf(prefixed) : [];
   const isLoose = isOfAgent ? looseName(text) : () => false;
@@ -186,6 +188,7 @@ function restrictingToolPattern(text: string, scope: "agent" | "server"): ToolPa
     text,
     kind: "tool",
     meansAllOf: ({ folded: { servers } }) =>
+      isEverything ||
       wholeServers.some((matches) => servers.some(matches)) ||
       readings.some(({ isWhole: isAll, isServer }) => isAll && servers.some(isServer)),
     matches(name) {

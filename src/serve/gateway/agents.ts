@@ -8,7 +8,7 @@ import { Endpoint } from "../endpoint/endpoint.ts";
 import type { WaitingApprovals } from "../endpoint/questions/waiting-approvals.ts";
 import { HOLD_MS } from "../endpoint/questions/held-calls.ts";
 import { subscriptionShares } from "../endpoint/subscriptions.ts";
-import { signInsOf } from "../../core/board/board.ts";
+import { leftTo, signInsOf } from "../../core/board/board.ts";
 import { listServers } from "../../core/board/search-request.ts";
 import type { AgentConfig } from "../../core/types/agent-config.ts";
 import type { Board, ReloadReport, SessionBoard } from "../../core/types/board.ts";
@@ -466,6 +466,8 @@ export class ServedAgent {
   ): Promise<ServedSession> {
     const { tools } = admitted.policy ?? {};
     const isOwnUser = personOf(admitted.caller) === undefined;
+    const isLeft = (server: string): boolean =>
+      isUnrestricted(admitted) || leftTo(this.board, { tools, owner: isOwner(admitted) })(server);
     const board = await this.board.openSession({
       cwd: this.#opened.workspace,
       owner: isOwner(admitted),
@@ -477,16 +479,16 @@ export class ServedAgent {
       startupWait: 0,
       ...(tools !== undefined && { tools: { ...tools, place: "the token's tools" } }),
       ...(!isOwnUser && { person: person ?? false }),
-      ...(person !== undefined && this.#signInServers.length > 0 && { native: [this.#signInTool] }),
+      ...(person !== undefined &&
+        this.#signInServers.some(isLeft) && { native: [this.#signInTool(isLeft)] }),
       ...options,
     });
     const onRoots = (roots: readonly string[]): void => board.setRoots(roots);
     const takesRoots = options.perSession !== false && this.#opened.roots !== false;
     const isShared = (server: string): boolean =>
       board.status().every(({ name, origin }) => name !== server || origin !== "session");
-    const isLess = tools?.allow !== undefined || tools?.deny !== undefined;
     const endpoint = this.#serve(board, {
-      about: () => this.#aboutFor(isOwner(admitted), isLess, options.perSession !== false, board),
+      about: () => this.#aboutFor(isOwner(admitted), isLeft, options.perSession !== false, board),
       onRoots: takesRoots ? onRoots : undefined,
       isForOthers: !isOwner(admitted),
       // Whoever may do everything may also read everything.
@@ -519,31 +521,36 @@ export class ServedAgent {
     return { id, signInHint, ...(subjectToken && { subjectToken }) };
   }
 
-  /** Without a sign-in, a server lists no tools, and a model would not know that there are any. */
-  readonly #signInTool: NativeToolFactory = ({ has }) => {
-    const userServers = this.#signInServers;
-    if (has(SIGN_IN)) return undefined;
-    return {
-      name: SIGN_IN,
-      label: "Sign in",
-      description: `Gives the address at which the user signs in to one of these servers: ${userServers.join(", ")}. Its tools are there after that. Use it if they are missing, or if a call says that a sign-in is needed.`,
-      parameters: {
-        type: "object",
-        properties: { server: { type: "string", enum: [...userServers] } },
-        required: ["server"],
-        additionalProperties: false,
-      },
-      annotations: { readOnlyHint: true },
-      execute: (_, { server }) => {
-        const name = userServers.find((each) => each === server);
-        const text =
-          name === undefined
-            ? `There is no such server. Those to sign in to: ${userServers.join(", ")}.`
-            : `Ask the user to open this address in a browser, and to sign in to ${name} there: ${this.#options.signInUrl(this.id, name)}`;
-        return { content: [{ type: "text", text }] };
-      },
+  /**
+   * Without a sign-in, a server lists no tools, and a model would not know that there are any. Names the servers of which the
+   * rules leave something.
+   */
+  readonly #signInTool =
+    (isLeft: (server: string) => boolean): NativeToolFactory =>
+    ({ has }) => {
+      const userServers = this.#signInServers.filter(isLeft);
+      if (has(SIGN_IN) || userServers.length === 0) return undefined;
+      return {
+        name: SIGN_IN,
+        label: "Sign in",
+        description: `Gives the address at which the user signs in to one of these servers: ${userServers.join(", ")}. Its tools are there after that. Use it if they are missing, or if a call says that a sign-in is needed.`,
+        parameters: {
+          type: "object",
+          properties: { server: { type: "string", enum: [...userServers] } },
+          required: ["server"],
+          additionalProperties: false,
+        },
+        annotations: { readOnlyHint: true },
+        execute: (_, { server }) => {
+          const name = userServers.find((each) => each === server);
+          const text =
+            name === undefined
+              ? `There is no such server. Those to sign in to: ${userServers.join(", ")}.`
+              : `Ask the user to open this address in a browser, and to sign in to ${name} there: ${this.#options.signInUrl(this.id, name)}`;
+          return { content: [{ type: "text", text }] };
+        },
+      };
     };
-  };
 
   #close(served: ServedSession): void {
     this.#sessionBoards.delete(served);
@@ -557,23 +564,22 @@ export class ServedAgent {
 
   /**
    * What the clients of a board are told about it. A client cannot see which servers it does not get without a session.
-   * Only the owner is told about files; a caller whose token allows less than the board (`isLess`) is not told about servers.
+   * Only the owner is told about files, and nobody of servers of which the rules leave them nothing.
    */
   #aboutFor(
     isForOwner: boolean,
-    isLess: boolean,
+    isLeft: (server: string) => boolean,
     isInSession: boolean,
     board?: SessionBoard,
   ): string | undefined {
     const { about, sessionServers } = this.#opened;
     const missing = about();
     const words = [missing === undefined || isForOwner ? missing : MISSING];
-    if (this.#hasSessionServers && !isInSession) {
-      const which = isLess
-        ? "The tools of some MCP servers may be missing."
-        : `The tools of these MCP servers are not offered: ${listServers(sessionServers)}.`;
+    const notOffered = isInSession ? [] : sessionServers.filter(isLeft);
+    if (notOffered.length > 0) {
+      const which = listServers(notOffered);
       words.push(
-        `${which} These servers run once for each session, and this client has no session: no client of MCP 2026-07-28 has ` +
+        `The tools of these MCP servers are not offered: ${which}. These servers run once for each session, and this client has no session: no client of MCP 2026-07-28 has ` +
           "one, and others have none with servers of their own beyond gateway.limits.sessionServers. " +
           'Tell the user: to get the tools, set "scope": "shared" for the servers in the configuration, or use plugboard serve.',
       );
@@ -616,7 +622,7 @@ export class ServedAgent {
       spans,
       search,
       onApproval: approvals?.askFor(this.id),
-      about: () => this.#aboutFor(true, false, false),
+      about: () => this.#aboutFor(true, () => true, false),
       keepsApps: this.#opened.keepsApps,
       subscriptionShares: this.#subscriptionShares,
       ...(quotas && { countCall: quotas.of(this.id) }),

@@ -269,12 +269,12 @@ export class PeopleSignIn {
     admitted: AdmittedCaller,
   ): ReturnType<NonNullable<Awaited<ReturnType<GatewayAgents["find"]>>>["signInBoard"]> {
     const agent = await this.#options.agents.find(id);
-    if (agent?.isSignedInTo(server) !== true) {
-      throw new PlugboardError("UNKNOWN_SERVER", `nobody signs in to '${server}' here`, {
-        hint: "check the address",
-      });
-    }
-    return agent.signInBoard(admitted);
+    if (agent?.isSignedInTo(server) !== true) throw noSignIn(server);
+    const used = await agent.signInBoard(admitted);
+    // It does not tell whoever may use nothing of the server that there is one.
+    if (used.board.status().some(({ name }) => name === server)) return used;
+    used.release();
+    throw noSignIn(server);
   }
 
   /** In a cookie of the browser. */
@@ -393,6 +393,12 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
 function inBrowser(hint: string): string {
   const rest = hint.replace(/(?:, )?(?:then )?run: plugboard login .*$/s, "");
   return rest === "" ? "begin again with the address that your program gave you" : rest;
+}
+
+function noSignIn(server: string): PlugboardError {
+  return new PlugboardError("UNKNOWN_SERVER", `nobody signs in to '${server}' here`, {
+    hint: "check the address",
+  });
 }
 
 function notBegun(): PlugboardError {

@@ -5,8 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openBoard } from "../../../src/core/board/board.ts";
+import type { PlugboardError } from "../../../src/core/types/errors.ts";
+import type { ToolRules } from "../../../src/core/types/guard-settings.ts";
 import type { NativeTool } from "../../../src/core/types/tool.ts";
-import { closeBoards, fixture, open, textOf } from "../../support/boards.ts";
+import { closeBoards, fixture, open, openWith, textOf } from "../../support/boards.ts";
 import { temporaryDirectory } from "../../support/directory.ts";
 
 closeBoards();
@@ -105,6 +107,24 @@ describe("a tool is not found", () => {
       code,
       message: expect.stringContaining(message) as string,
     });
+  });
+
+  it.each<[string, ToolRules]>([
+    ["deny", { deny: ["broken/*"] }],
+    ["allow", { allow: ["one/*"] }],
+    ["ownerOnly", { ownerOnly: ["broken"] }],
+  ])("without a word about a server of which %s leaves no tool", async (_, tools) => {
+    const servers = { one: fixture("echo"), broken: { command: "no-such-command-anywhere" } };
+    const board = await openWith({ servers, tools }, { start: "none" });
+    for (const name of ["anything", "brokn/echo"]) {
+      const error: PlugboardError = await board.find(name).then(
+        () => expect.fail(),
+        (each) => each,
+      );
+      expect(error.code).toMatch(/^UNKNOWN/);
+      expect(`${error.message} ${error.hint}`.replaceAll("brokn", "")).not.toContain("broken");
+    }
+    expect(board.status()[1]?.state.kind).toBe("idle");
   });
 
   it("on a server that has used up its restarts, which neither finding nor calling starts again", async () => {

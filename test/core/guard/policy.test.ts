@@ -293,7 +293,8 @@ describe("the policy", () => {
   const words = fc.constantFrom("docs", "files", "native", "read", "write", "*", "r*", "*e");
   const patterns = fc.oneof(
     fc.tuple(words, words).map(([server, tool]) => `${server}/${tool}`),
-    fc.constantFrom("*", "mcp__*", "mcp__docs__read", "read"),
+    fc.constantFrom("*", "mcp__*", "mcp__docs__read", "read", "docs"),
+    fc.constantFrom("docs/resource:*", "*/prompt:*", "resource:file:///x", "docs/@readOnly"),
   );
   const rules = fc.record(
     {
@@ -334,6 +335,28 @@ describe("the policy", () => {
       fc.property(settings, subjects, rules, (setting, of, more) => {
         const stricter = { ...setting, agent: [...setting.agent, more] };
         expect(isAllowed(stricter, of) && !isAllowed(setting, of)).toBe(false);
+      }),
+    );
+  });
+
+  it("allows nothing of a server of which it leaves nothing", () => {
+    const contents = fc.constantFrom("docs/resource:file:///x", "docs/prompt:greet");
+    const asked = fc.oneof(
+      subjects.map((of) => ({ of, kind: "tool" as const })),
+      contents.map((name) => {
+        const of = contentOf(name);
+        return { of, kind: of.content?.kind };
+      }),
+    );
+    fc.assert(
+      fc.property(settings, asked, (setting, { of, kind }) => {
+        const { source, origin } = of;
+        if (source.kind === "native" || origin === "native") return;
+        const { leaves } = policy(setting);
+        const server = { name: source.server, origin };
+        if (isAllowed(setting, of)) {
+          expect([leaves(server, kind), leaves(server)]).toEqual([true, true]);
+        }
       }),
     );
   });
@@ -482,19 +505,43 @@ describe("the list of a token or a session", () => {
     [{ allow: ["*"], deny: ["files"] }, ["docs"]],
   ])("%j leaves something of the servers %j", (rules, expected) => {
     const known = { servers: [{ name: "docs" }, { name: "files" }], template: TEMPLATE };
-    const reaches = reachOf([{ place: "", coversContent: true, ...rules }], known);
+    const reaches = reachOf({ rules: [{ place: "", coversContent: true, ...rules }], known });
     const left = ["docs", "files"].filter((name) => reaches({ name, origin: "agent" }));
     expect(left).toEqual(expected);
     // What the configuration says about tools leaves resources and prompts.
-    expect(reachOf([{ place: "", ...rules }], known)({ name: "files", origin: "agent" })).toBe(
-      true,
-    );
+    const ofTools = reachOf({ rules: [{ place: "", ...rules }], known });
+    expect(ofTools({ name: "files", origin: "agent" })).toBe(true);
+  });
+
+  it.each<[Setting, string[]]>([
+    [{}, ["tool", "resource", "prompt"]],
+    [{ agent: [{ deny: ["docs/*"] }] }, ["resource", "prompt"]],
+    [{ agent: [{ deny: ["*", "docs/resource:*", "docs/prompt:*"] }] }, []],
+    [
+      { agent: [{ deny: ["docs/resource:file:///x", "docs/read"] }] },
+      ["tool", "resource", "prompt"],
+    ],
+    [{ agent: [{ allow: ["files/*"] }] }, ["resource", "prompt"]],
+    [{ agent: [{ allow: ["docs/@readOnly", "files/prompt:*"] }] }, ["tool", "resource"]],
+    [{ agent: [{ allow: ["docs/read"] }, { allow: ["files/*"] }] }, ["resource", "prompt"]],
+    [{ agent: [{ ownerOnly: ["docs/*"] }] }, ["resource", "prompt"]],
+    [{ agent: [{ ownerOnly: ["docs/*"] }], owner: true }, ["tool", "resource", "prompt"]],
+    [{ server: [{ deny: ["*"] }] }, ["resource", "prompt"]],
+    [{ server: [{ allow: [] }] }, ["resource", "prompt"]],
+    [{ server: [{ allow: ["resource:*"] }] }, ["resource", "prompt"]],
+    [{ server: [{ ownerOnly: true, deny: ["prompt:*"] }] }, ["resource"]],
+  ])("%j leaves these kinds of a server: %j", (setting, expected) => {
+    const { leaves } = policy(setting);
+    const docs = { name: "docs", origin: "agent" } as const;
+    const kinds = (["tool", "resource", "prompt"] as const).filter((kind) => leaves(docs, kind));
+    expect(kinds).toEqual(expected);
+    expect(leaves(docs)).toBe(expected.length > 0);
   });
 
   it("leaves the kinds that it names", () => {
     const known = { servers: [{ name: "docs" }], template: TEMPLATE };
     const kinds = (...allow: string[]): string[] => {
-      const reaches = reachOf([{ place: "", coversContent: true, allow }], known);
+      const reaches = reachOf({ rules: [{ place: "", coversContent: true, allow }], known });
       const all = ["tool", "resource", "prompt"] as const;
       return all.filter((kind) => reaches({ name: "docs", origin: "agent" }, kind));
     };

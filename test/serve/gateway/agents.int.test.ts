@@ -186,6 +186,8 @@ describe("servers of one session", () => {
   });
 });
 
+const OF_TRACKER = ["tracker/*", "tracker/resource:*", "tracker/prompt:*"];
+
 describe("what a token may do", () => {
   const config = {
     servers: { docs: { ...fixture("echo"), tools: { ownerOnly: ["env"], deny: ["crash"] } } },
@@ -297,6 +299,86 @@ describe("what a token may do", () => {
         if (isHidden) expect(answers[0]).toContain('"error"');
       }
     }
+  });
+
+  describe("says nothing of a server that its rules hide", () => {
+    const tracker = { tools: { allow: ["docs/*", "native/*"] } };
+    const limited = { "x-policy": JSON.stringify(tracker) };
+    const HIDING: [string, { tools?: object; tracker?: object; headers?: Headers }][] = [
+      ["the token's allow", { headers: limited }],
+      ["the token's deny", { headers: { "x-policy": '{"tools":{"deny":["tracker/*"]}}' } }],
+      ["the agent's deny, of tools and content", { tools: { deny: OF_TRACKER } }],
+      ["the agent's allow", { tools: { allow: ["docs/*", "docs/resource:*", "docs/prompt:*"] } }],
+      ["the agent's ownerOnly", { tools: { ownerOnly: OF_TRACKER } }],
+      ["the server's deny", { tracker: { deny: ["*", "resource:*", "prompt:*"] } }],
+      [
+        "the server's ownerOnly",
+        { tracker: { ownerOnly: true, deny: ["resource:*", "prompt:*"] } },
+      ],
+    ];
+    const tool = (name: string, args = {}): object =>
+      legacy("tools/call", { name, arguments: args });
+    const argument = { name: "a", value: "b" };
+    const REQUESTS: [string, (server: string) => object][] = [
+      ["an unknown tool", () => tool("nothing")],
+      ["an unknown tool of another server", () => tool("docs/nothing")],
+      ["a tool of a server with a similar name", () => tool("trackr/create")],
+      ["a tool of it", (server) => tool(`${server}/create`)],
+      ["a tool of it as other programs write it", (server) => tool(`${server}.create`)],
+      ["a tool of it by its public name", (server) => tool(`mcp__${server}__create`)],
+      ["a sign-in to it", (server) => tool("sign_in", { server })],
+      ["an unknown resource", () => legacy("resources/read", { uri: "x:///y" })],
+      ["a resource of it", (server) => legacy("resources/read", { uri: uriOf(server) })],
+      ["a subscription", (server) => legacy("resources/subscribe", { uri: uriOf(server) })],
+      ["the state of servers", () => legacy("resources/read", { uri: "plugboard://status" })],
+      ["a prompt of it", (server) => legacy("prompts/get", { name: `${server}/a` })],
+      ["an unknown prompt", () => legacy("prompts/get", { name: "a" })],
+      [
+        "a completion",
+        (server) => {
+          const ref = { type: "ref/prompt", name: `${server}/a` };
+          return legacy("completion/complete", { ref, argument });
+        },
+      ],
+      ["the resources that a model lists", (server) => tool("list_resources", { server })],
+      [
+        "a resource that a model reads",
+        (server) => tool("read_resource", { uri: "x:///y", server }),
+      ],
+      ["an unknown resource that a model reads", () => tool("read_resource", { uri: "x:///y" })],
+      ["its tools", () => legacy("tools/list")],
+      ["its prompts", () => legacy("prompts/list")],
+      ["its resources", () => legacy("resources/list")],
+      ["its templates", () => legacy("resources/templates/list")],
+      ["initialize", () => legacy("initialize", INITIALIZE)],
+    ];
+    const uriOf = (server: string): string => `plugboard://${server}/x:///y`;
+
+    it.each(HIDING)("%s", async (_rule, { tools, tracker: rules, headers }) => {
+      const oauth = await startOAuth();
+      onTestFinished(() => oauth.close());
+      const { url } = await openGateway({
+        servers: {
+          docs: fixture("echo"),
+          tracker: { url: oauth.url, oauth: { per: "user" }, ...(rules && { tools: rules }) },
+        },
+        resourceTools: true,
+        ...(tools && { tools }),
+      });
+      const session = await begin(url, { "x-caller": "ci", ...headers });
+      for (const [what, about] of REQUESTS) {
+        const told = async (server: string): Promise<string> => {
+          const { message } = await post(url, about(server), session);
+          const { id: _, ...answer } = message ?? {};
+          return JSON.stringify(answer)
+            .replace(/id=\\"[^"]*"/g, "")
+            .replaceAll(server, "NAME");
+        };
+        const answer = await told("nowhere");
+        expect(answer, what).not.toContain("tracker");
+        expect(await told("tracker"), what).toBe(answer);
+      }
+    });
   });
 
   it("can need more approval than the configuration asks for", async () => {

@@ -284,6 +284,12 @@ it("refuses sign-ins that another browser, another page or another person has be
   expect((await hers.open(`${rig.url}/sign-in/default/Call%20us%20now`)).status).toBe(404);
   const nobody = await hers.open(`${rig.url}/sign-in/default/docs`, { token });
   expect(nobody.text).toContain("Nobody signs in to");
+  // Whoever may use nothing of a server is answered as if nobody signed in to it.
+  const limited = (await rig.token("eve", { tools: { deny: ["personal/*"] } })).slice(7);
+  await vi.waitFor(async () => {
+    const hidden = await hers.open(`${rig.url}${PAGE}`, { token: limited });
+    expect(hidden.text).toBe(nobody.text.replaceAll("docs", "personal"));
+  }, SOON);
 });
 
 it("behind a proxy, somebody who asks too often keeps nobody else from signing in", async () => {

@@ -22,7 +22,7 @@ export interface ContentCachesOptions extends Pick<
   "onResources" | "onPrompts" | "onListed"
 > {
   servers: ServerSet;
-  guard: ContentCacheOptions["guard"] & Pick<BoardGuard, "reaches">;
+  guard: ContentCacheOptions["guard"] & Pick<BoardGuard, "leaves">;
   clock: Clock;
   logger: Logger;
   /** For a session's board: the agent's, where the content of shared servers is cached once for all sessions. */
@@ -75,18 +75,23 @@ export class ContentCaches {
     return this.#at(this.#options.servers.named(server));
   }
 
+  /** For a name that the board's user gives. Throws UNKNOWN_SERVER, also for a server of which they are not told. */
+  told(server: string): ContentCache {
+    return this.#at(this.#options.servers.told(server));
+  }
+
   all(): ContentCache[] {
     return this.#options.servers.all().map((entry) => this.#at(entry));
   }
 
   /**
-   * Those of which the lists of a session leave something: content of this kind, or anything at all. A tool that is left
-   * may have an app, which is a resource.
+   * Those of which the board's user is told; with a kind, of which the rules leave content of it, for shared servers. A tool
+   * that is left may have an app, which is a resource.
    */
   reached(kind?: ContentKind): ContentCache[] {
     const { servers, guard } = this.#options;
     const leaves = ({ definition }: ServerEntry): boolean =>
-      guard.reaches(definition, kind) || (kind === "resource" && guard.reaches(definition, "tool"));
+      guard.leaves(definition, kind) || (kind === "resource" && guard.leaves(definition, "tool"));
     return servers
       .reached()
       .filter((entry) => servers.isOwn(entry) || leaves(entry))
@@ -110,7 +115,7 @@ export class ContentCaches {
     kind: Kind,
     signal?: AbortSignal,
   ): Promise<ListFrom<Lists[Kind]>[]> {
-    const from = this.of(server);
+    const from = this.told(server);
     const cached = listIn(from, kind);
     const { supervisor } = from.entry;
     if (cached.known === undefined && supervisor.live === undefined)

@@ -66,7 +66,7 @@ export interface ContentOptions {
   requests: ContentRequests;
   guard: Pick<
     BoardGuard,
-    "framing" | "askedFraming" | "reportSuspicious" | "allows" | "offers" | "reaches"
+    "framing" | "askedFraming" | "reportSuspicious" | "allows" | "offers" | "leaves"
   >;
   /** Removes secrets; returns the same value if there are none. */
   redact: <Value>(value: Value) => Value;

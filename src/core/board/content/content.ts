@@ -83,7 +83,7 @@ export class BoardContent {
 
   #hasPrompts(server: string): boolean {
     const { servers, guard } = this.#options;
-    return guard.reaches(servers.named(server).definition, "prompt");
+    return guard.leaves(servers.named(server).definition, "prompt");
   }
 
   close(): void {

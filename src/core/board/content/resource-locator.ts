@@ -61,7 +61,7 @@ export class ResourceLocator {
   }
 
   async locate(uri: string, { server, signal }: ResourceOptions): Promise<LocatedResource> {
-    if (server !== undefined) return this.#allowed(this.#caches.of(server), uri);
+    if (server !== undefined) return this.#allowed(this.#caches.told(server), uri);
     const known = this.#findListed(uri);
     if (known !== undefined) return known;
     const lists = await this.lists(undefined, { signal });
@@ -90,11 +90,20 @@ export class ResourceLocator {
     if (server === undefined) {
       const known = this.#findListed(uri);
       if (known !== undefined) return known;
-    } else this.#allowed(this.#caches.of(server), uri);
+    } else this.#allowed(this.#caches.told(server), uri);
     const lists = await this.lists(server, { signal });
     const offered = this.#findListed(uri, server) ?? this.#bestTemplate(uri, lists);
     if (offered !== undefined) return offered;
-    throw this.#unknown(uri, lists, "list_resources finds what can be read");
+    throw this.#notOffered(uri, lists);
+  }
+
+  /** What `locateOffered` says of a URI that no server offers. */
+  async notOffered(uri: string, { server, signal }: ResourceOptions): Promise<PlugboardError> {
+    return this.#notOffered(uri, await this.lists(server, { signal }));
+  }
+
+  #notOffered(uri: string, lists: readonly ListFrom<ResourceList>[]): PlugboardError {
+    return this.#unknown(uri, lists, "list_resources finds what can be read");
   }
 
   async locateTemplate(
@@ -102,7 +111,7 @@ export class ResourceLocator {
     { server, signal }: ResourceOptions,
   ): Promise<ContentCache> {
     if (server !== undefined) {
-      const from = this.#caches.of(server);
+      const from = this.#caches.told(server);
       return isEnabled(from) ? from : this.#allowed(from, uriTemplate).from;
     }
     const lists = await this.lists(undefined, { signal });
@@ -140,7 +149,7 @@ export class ResourceLocator {
 
   /** Finds the first server that lists the URI, or asks only the one. */
   #findListed(uri: string, server?: string): LocatedResource | undefined {
-    const among = server === undefined ? this.#caches.reached() : [this.#caches.of(server)];
+    const among = server === undefined ? this.#caches.reached() : [this.#caches.told(server)];
     const listing = among.flatMap((from) => {
       const full = this.withSecrets(uri, from);
       const isListed = from.resources.known?.resources.some((each) => each.uri === full) ?? false;
@@ -191,6 +200,7 @@ export class ResourceLocator {
     const names = this.#caches
       .reached("resource")
       .filter((from) => isEnabled(from) && from.resources.known === undefined)
+      .filter(({ entry: { definition } }) => this.#guard.leaves(definition, "resource"))
       .filter(({ entry: { definition, supervisor } }) => definition.enabled && !supervisor.live)
       .map(({ entry }) => entry.name);
     return names.length === 0

@@ -112,8 +112,10 @@ export class Resources implements OfferedResources {
     options: ResourceOptions & { callId?: string },
   ): Promise<ResourceReading> {
     requireName("the URI", uri);
-    return this.#ask(options.signal, async () =>
-      this.#readFrom(await this.#locator.locateOffered(uri, options), options),
+    const read = async (): Promise<ResourceReading> =>
+      this.#readFrom(await this.#locator.locateOffered(uri, options), options);
+    return this.#ask(options.signal, () =>
+      hidingRefused(this.#options, read, () => this.#locator.notOffered(uri, options)),
     );
   }
 
@@ -191,7 +193,7 @@ export class Resources implements OfferedResources {
     requireOptions(options, OPTIONS);
     const { server } = options;
     const { caches } = this.#options;
-    const among = server === undefined ? caches.all() : [caches.of(server)];
+    const among = server === undefined ? caches.all() : [caches.told(server)];
     await Promise.all(
       among.map((from) => from.unsubscribe(this.#locator.withSecrets(uri, from), this.#caller)),
     );
@@ -243,7 +245,7 @@ export class Resources implements OfferedResources {
   /** Whether a change of the server's list can be one of what may be listed. */
   hasListed(server: string): boolean {
     const from = this.#options.caches.of(server);
-    if (this.#options.guard.reaches(from.entry.definition, "resource")) return true;
+    if (this.#options.guard.leaves(from.entry.definition, "resource")) return true;
     // The apps of tools are all that is left.
     const { resources = [] } = from.resources.known ?? {};
     return resources.some(({ uri }) => this.#locator.permits(from, uri));

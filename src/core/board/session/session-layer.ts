@@ -12,10 +12,10 @@ import {
   type SessionLimits,
   sessionLimits,
 } from "../../guard/session-limits.ts";
+import { placedRules } from "../../guard/policy.ts";
 import type { AgentConfig } from "../../types/agent-config.ts";
 import type { BoardOptions, SessionOptions, SessionRules } from "../../types/board-options.ts";
 import { PlugboardError } from "../../types/errors.ts";
-import type { PlacedRules } from "../../types/guard-settings.ts";
 import { isJsonObject } from "../../types/json.ts";
 import {
   FLAG,
@@ -344,15 +344,6 @@ function timeoutOf({
 }: SessionOptions): NonNullable<BoardBeneath["timeoutOf"]> {
   return ({ toolTimeout, hasToolTimeout }) =>
     forced ?? (hasToolTimeout ? toolTimeout : (defaultToolTimeout ?? toolTimeout));
-}
-
-function placedRules({ place = "the session's tools", allow, deny }: SessionRules): PlacedRules {
-  return {
-    place,
-    coversContent: true,
-    ...(allow !== undefined && { allow: [...allow] }),
-    ...(deny !== undefined && { deny: [...deny] }),
-  };
 }
 
 /** The board's options, without those that are about its own servers and listeners, and with the session's. */
