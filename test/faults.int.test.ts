@@ -64,6 +64,39 @@ describe("noise that is dropped", () => {
     expect(status.stderr.length).toBeLessThanOrEqual(40);
   });
 
+  it("questions without a pause", async () => {
+    let answered = 0;
+    const board = await open(
+      { bad: fixture("asks"), good: fixture("echo") },
+      {
+        logger: recordingLogger(),
+        onElicitation: () => {
+          answered += 1;
+          return { action: "decline" };
+        },
+      },
+    );
+    const stop = new AbortController();
+    const params = { message: "Now?", requestedSchema: { type: "object", properties: {} } };
+    const asked = { method: "elicitation/create", params };
+    const asking = board.call("bad/askForever", asked, { signal: stop.signal });
+    let last = 0;
+    let most = 0;
+    const count = (): void => {
+      most = Math.max(most, answered - last);
+      last = answered;
+      if (!stop.signal.aborted) setImmediate(count);
+    };
+    count();
+    for (let call = 0; call < 30; call += 1) await expectHealthy(board);
+    // A few are answered in a turn of the event loop, and then it is somebody else's.
+    await expect.poll(() => answered).toBeGreaterThan(100);
+    expect(most).toBeLessThanOrEqual(16);
+    stop.abort();
+    expect((await asking).failure?.code).toBe("CANCELLED");
+    await expectHealthy(board);
+  });
+
   it("an answer after its call was cancelled", async () => {
     const { board } = await besideHealthy(fixture("late-reply", "--delay=50"));
     const abort = new AbortController();

@@ -38,7 +38,8 @@ export function samplingPrompt(
       const asked = model();
       if (asked === undefined) return "declined";
       // One question at a time: an "always" to the first also answers the next.
-      if (!(await questions.ask(questions, request.signal, () => isAgreed(request))))
+      const { server, signal } = request;
+      if (!(await questions.ask(questions, server, signal, () => isAgreed(request))))
         return "declined";
       return sampleModel(request, { model: asked, clock });
     },

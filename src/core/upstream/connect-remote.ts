@@ -190,7 +190,7 @@ async function readServerMessages(wire: HttpTransport, clock: Clock): Promise<vo
   while (!wire.ended.aborted) {
     const started = clock.monotonic();
     const outcome = await wire.session
-      .listen(position, wire.ended, (data) => wire.receiveAny(data))
+      .listen(position, wire.ended, (data) => wire.take(data))
       .catch((error: unknown) => {
         const reason = toPlugboardError(error, "PROTOCOL");
         if (!wire.ended.aborted && reason.code === "NETWORK") throw reason;

@@ -53,7 +53,7 @@ async function read(
     yield* chunks;
   })();
   const ended = await refusing(
-    () => readEvents(body, LARGEST_EVENT, position, (event) => events.push(event)),
+    () => readEvents(body, LARGEST_EVENT, position, (event) => void events.push(event)),
     "MESSAGE_TOO_LARGE",
   );
   return "refused" in ended ? "too large" : { events, position: { ...position } };

@@ -65,7 +65,7 @@ export function samplingPrompt(
     try {
       // One question at a time: "always" to the first also answers the next.
       const allow = () => isAllowed(request, view);
-      if ((await questions.ask(questions, request.signal, allow)) !== true) {
+      if ((await questions.ask(questions, request.server, request.signal, allow)) !== true) {
         return view.end("declined");
       }
       view.begin();

@@ -11,6 +11,7 @@ import type { RequestRouter } from "../requests/request-router.ts";
 import { REQUEST_METHODS, type RequestMethod } from "../requests/server-requests.ts";
 import type { Wire } from "../transport/carrier.ts";
 import type { Handshake, Implementation } from "./handshake.ts";
+import { RequestTurns } from "./request-turns.ts";
 
 type Sdk = typeof import("@modelcontextprotocol/client");
 
@@ -27,9 +28,6 @@ export interface AttachOptions {
   onFailed: (error: PlugboardError) => void;
 }
 
-/** More than a server asks in the time that loading takes. */
-const MOST_EARLY = 1000;
-
 const loadSdk = (): Promise<Sdk> => import("@modelcontextprotocol/client");
 
 /** Never rejects: whoever needs it later gets the failure. */
@@ -42,26 +40,31 @@ export class SdkClient implements Pick<
   "transport" | "getServerCapabilities" | "listen" | "sendRootsListChanged"
 > {
   readonly #options: AttachOptions;
-  /** What the server sent while the SDK was being loaded. */
-  #early: JSONRPCMessage[] = [];
+  /** What the server sends waits here while the SDK is being loaded. */
+  readonly #turns: RequestTurns;
+  /** The SDK's own. */
+  #deliver: Wire["onmessage"];
   #attached: Promise<Client> | undefined;
   #isOver = false;
 
   constructor(options: AttachOptions) {
     this.#options = options;
     const { transport, router } = options;
+    this.#turns = new RequestTurns({
+      handOver: (message) => this.#handOver(message),
+      onWait: (id) => router.arrived(id),
+      onDone: (id) => router.forgetArrived(id),
+    });
     transport.onmessage = (message) => {
       if (this.#hear(message)) return;
-      // A server that floods meanwhile must not fill the memory.
-      if (this.#early.length < MOST_EARLY) {
-        this.#early.push(message);
-        if ("method" in message && "id" in message) router.arrived(message.id);
-      }
+      this.#turns.take(message);
       this.#attach().catch(() => {});
     };
+    transport.room = () => this.#turns.room();
     transport.onerror = options.onError;
     transport.onclose = () => {
       this.#isOver = true;
+      this.#turns.end();
     };
     transport.onlog = (params, request) => router.log.write(params, request);
   }
@@ -113,30 +116,32 @@ export class SdkClient implements Pick<
   #attach(): Promise<Client> {
     this.#attached ??= loadSdk()
       .then((sdk) => attachClient(sdk, this.#options))
+      .then((client) => {
+        const { transport } = this.#options;
+        this.#deliver = transport.onmessage;
+        transport.onmessage = (message) => this.#turns.take(message);
+        this.#turns.release();
+        return client;
+      })
       .catch((error: unknown) => {
         const message = oneLine(errorMessage(error), 2000);
         const failure = new PlugboardError("HANDSHAKE_FAILED", message, { cause: error });
         // It must not be kept for later: nobody will ever take it.
         delete this.#options.transport.onmessage;
+        this.#turns.end();
         this.#options.onFailed(failure);
         throw failure;
-      })
-      .finally(() => this.#passOnEarly());
+      });
     return this.#attached;
   }
 
-  #passOnEarly(): void {
-    const { transport, router, onError } = this.#options;
-    for (const message of this.#early.splice(0)) {
-      try {
-        transport.onmessage?.(message);
-      } catch (error) {
-        // A message that breaks the code that reads it must not end the host.
-        onError(toPlugboardError(error, "PROTOCOL"));
-      }
+  #handOver(message: JSONRPCMessage): void {
+    try {
+      this.#deliver?.(message);
+    } catch (error) {
+      // A message that breaks the code that reads it must not end the host.
+      this.#options.onError(toPlugboardError(error, "PROTOCOL"));
     }
-    // The SDK asks for the answers before it takes anything else.
-    setImmediate(() => router.forgetArrived());
   }
 }
 

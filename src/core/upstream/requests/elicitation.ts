@@ -65,10 +65,12 @@ export class Elicitor {
   }
 
   async #ask(request: ElicitationRequest, origin: RequestOrigin): Promise<ElicitationAnswer> {
-    const { questions, ask, logger } = this.#options;
+    const { server, questions, ask, logger } = this.#options;
     const callback = origin.call?.handlers?.onElicitation ?? ask;
     try {
-      const answer = await questions.ask(callback, origin.signal, async () => callback(request));
+      const answer = await questions.ask(callback, server, origin.signal, async () =>
+        callback(request),
+      );
       return answer ?? this.#declined("too many questions are waiting already");
     } catch (error) {
       if (origin.signal.aborted) return { action: "cancel" };

@@ -33,7 +33,7 @@ export class RequestRouter {
   readonly log: ServerLog;
   readonly #options: RequestRouterOptions;
   readonly #inFlight = new CallsInFlight();
-  /** Requests of the server that have arrived and are not answered yet, by their ids. */
+  /** Requests of the server that wait for their turn, by their ids. */
   readonly #arrived = new Map<unknown, ReturnType<CallsInFlight["originOfArrived"]>>();
   readonly #over = new AbortController();
   readonly #rootsAsked = deferred<boolean>();
@@ -89,9 +89,9 @@ export class RequestRouter {
     this.#arrived.set(id, this.#inFlight.originOfArrived());
   }
 
-  /** Call this when the requests that have arrived are being answered, or never will be. */
-  forgetArrived(): void {
-    this.#arrived.clear();
+  /** Call this when the request is being answered, or never will be. */
+  forgetArrived(id: unknown): void {
+    this.#arrived.delete(id);
   }
 
   /** Answers a request that the server sent, up to 2025-11-25. `ended` aborts when the request with that `id` ends. */

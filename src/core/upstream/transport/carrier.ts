@@ -13,6 +13,11 @@ import type { RequestOptions } from "./pending-calls.ts";
 export interface Wire extends Transport {
   /** Gets the log messages of which the wire knows the request that they belong to. The SDK gets the others. */
   onlog?: (params: unknown, request: RequestOptions) => void;
+  /**
+   * Set by whoever takes the messages: resolves when they take more of what the server asks; undefined if they do now. The
+   * wire reads nothing more meanwhile, where it can wait.
+   */
+  room?: () => Promise<void> | undefined;
   /** Rejects with a PlugboardError only. */
   request(method: string, params: JsonObject, options: RequestOptions): Promise<unknown>;
   callTool(name: string, args: JsonObject, options: RequestOptions): Promise<unknown>;

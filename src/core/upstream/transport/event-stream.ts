@@ -19,18 +19,22 @@ export interface StreamEvent {
   data: string;
 }
 
-/** Resolves when the stream ends; rejects when reading fails or an event exceeds `maxEventBytes`. */
+/**
+ * Resolves when the stream ends; rejects when reading fails or an event exceeds `maxEventBytes`. Nothing more is read until
+ * what `onEvent` returns has resolved.
+ */
 export async function readEvents(
   body: AsyncIterable<Buffer>,
   maxEventBytes: number,
   position: StreamPosition,
-  onEvent: (event: StreamEvent) => void,
+  onEvent: (event: StreamEvent) => Promise<void> | undefined,
 ): Promise<void> {
   let isTooLarge = false;
+  let taken: Promise<void> | undefined;
   const parser = createParser({
     maxBufferSize: maxEventBytes,
     onEvent({ event, data }) {
-      if (data !== "") onEvent({ name: event ?? "message", data });
+      if (data !== "") taken = onEvent({ name: event ?? "message", data }) ?? taken;
     },
     onRetry(ms) {
       position.retryMs = Math.min(ms, LONGEST_RETRY_MS);
@@ -47,6 +51,8 @@ export async function readEvents(
     ids.read(text, position);
     parser.feed(text);
     if (isTooLarge) throw messageTooLarge(maxEventBytes);
+    if (taken !== undefined) await taken;
+    taken = undefined;
   }
 }
 

@@ -133,7 +133,7 @@ export class HttpSession {
   async listen(
     position: StreamPosition,
     signal: CallSignal,
-    onData: (data: string) => void,
+    onData: (data: string) => Promise<void> | undefined,
   ): Promise<"ended" | "unsupported"> {
     const { maxMessageBytes } = this.#options;
     const headers = {
@@ -147,7 +147,7 @@ export class HttpSession {
     }
     try {
       await readEvents(response.body, maxMessageBytes, position, ({ name, data }) => {
-        if (name === "message") onData(data);
+        return name === "message" ? onData(data) : undefined;
       });
     } catch (error) {
       // A stream that was cut has ended like any other; the next one shows whether the server is gone.

@@ -141,7 +141,7 @@ export class HttpTransport extends RemoteTransport {
       if (position.lastId === undefined || !this.calls.waits(id) || signal.aborted) return;
       await pause(this.#options.clock, position.retryMs ?? RESUME_PAUSE_MS, signal);
       const outcome = await this.session
-        .listen(position, signal, (data) => this.receiveAny(data))
+        .listen(position, signal, (data) => this.take(data))
         .catch((error: unknown) => {
           throw withPossibleEffect(this.#noted(error));
         });
@@ -165,7 +165,9 @@ export class HttpTransport extends RemoteTransport {
     const type = mediaType(response.headers) ?? "";
     if (isEventStream(response)) {
       return readEvents(response.body, maxMessageBytes, position, ({ name, data }) => {
-        if (name === "message") take(data);
+        if (name !== "message") return undefined;
+        take(data);
+        return this.room?.();
       });
     }
     if (type.includes("json")) {

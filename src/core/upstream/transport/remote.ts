@@ -23,6 +23,7 @@ export abstract class RemoteTransport implements Wire {
   onerror?: (error: Error) => void;
   onmessage?: NonNullable<Wire["onmessage"]>;
   onlog?: NonNullable<Wire["onlog"]>;
+  room?: NonNullable<Wire["room"]>;
 
   protected readonly calls: PendingCalls;
   protected meta: JsonObject | undefined;
@@ -140,6 +141,12 @@ export abstract class RemoteTransport implements Wire {
       const isJson = reason.code === "MESSAGE_TOO_LARGE";
       if (!this.calls.failUnreadable(text, isJson ? reason : undefined)) this.onerror?.(reason);
     }
+  }
+
+  /** `receiveAny`, and when more may be read. */
+  take(text: string): Promise<void> | undefined {
+    this.receiveAny(text);
+    return this.room?.();
   }
 
   /** A request has failed because the server is gone, or seems to be. */

@@ -81,10 +81,11 @@ export class SseTransport extends RemoteTransport {
         await readEvents(response.body, maxMessageBytes, {}, ({ name, data }) => {
           const isAddress = name === "endpoint";
           const wrapped = isAddress || !this.#hasAddress ? addressIn(data) : undefined;
-          if (name === "message" && wrapped === undefined) return this.receiveAny(data);
-          if (!isAddress && wrapped === undefined) return;
+          if (name === "message" && wrapped === undefined) return this.take(data);
+          if (!isAddress && wrapped === undefined) return undefined;
           patience.cancel();
           this.#adoptAddress(wrapped ?? data);
+          return undefined;
         });
       } finally {
         patience.cancel();

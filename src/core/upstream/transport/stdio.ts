@@ -54,6 +54,7 @@ export class StdioTransport implements Wire {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: NonNullable<Transport["onmessage"]>;
+  room?: NonNullable<Wire["room"]>;
 
   readonly #stdin: Writable;
   readonly #pipe: PipeWriter;
@@ -109,7 +110,10 @@ export class StdioTransport implements Wire {
       onLine: (line) => this.#receive(line),
       onOverflow: () => this.#fatal(messageTooLarge(options.maxMessageBytes)),
     });
-    options.stdout.on("data", (chunk: Buffer) => this.#reader.push(chunk));
+    options.stdout.on("data", (chunk: Buffer) => {
+      this.#reader.push(chunk);
+      this.#waitForRoom();
+    });
     options.stdout.on("error", (error) => this.#fatal(closedBy("reading failed", error)));
     options.stdout.on("end", () => {
       this.#hasEnded = true;
@@ -276,6 +280,14 @@ export class StdioTransport implements Wire {
   #metaMembersFor(options: CallerMeta): string {
     const meta = metaFor(this.#meta, options);
     return meta === this.#meta ? this.#metaMembers : members(meta);
+  }
+
+  #waitForRoom(): void {
+    const room = this.room?.();
+    if (room === undefined) return;
+    const { stdout } = this.#options;
+    stdout.pause();
+    void room.then(() => stdout.resume());
   }
 
   #receive(line: string): void {

@@ -57,12 +57,54 @@ async function attached(answer: (...messages: unknown[]) => Promise<void>): Prom
 }
 
 describe("the SDK", () => {
-  it("answers a thousand requests of a server that floods it while it is loaded, and forgets the rest", async () => {
+  it("answers what a server asks one by one, lets nothing more be read meanwhile, and forgets what is far too much", async () => {
+    const { answer, stdin, transport } = open();
+    const asked = Array.from({ length: 2500 }, (_, id) => ping(id + 1));
+    await answer(...asked);
+    const answered = (): unknown[] => stdin.messages().map(({ id }) => id);
+    let isRead = false;
+    void transport.room?.()?.then(() => (isRead = true));
+    await preloadSdk();
+    // In each turn of the event loop, something else gets its turn.
+    const count = (): number => stdin.writes.join("").split("\n").length - 1;
+    const each: number[] = [];
+    for (let last = 0; last < 2000; last = count()) {
+      await new Promise(setImmediate);
+      each.push(count() - last);
+      if (last < 1900) expect(isRead).toBe(false);
+    }
+    expect(Math.max(...each)).toBeLessThanOrEqual(8);
+    await answer();
+    expect(answered()).toEqual(asked.slice(0, 2000).map(({ id }) => id));
+    expect([isRead, transport.room?.()]).toEqual([true, undefined]);
+    // As a server asks that waits for the answers.
+    await answer(...Array.from({ length: 5 }, (_, id) => ping(9000 + id)));
+    expect(answered()).toHaveLength(2005);
+  });
+
+  it("forgets what a server asked and has cancelled before its turn", async () => {
     const { answer, stdin } = open();
-    await answer(...Array.from({ length: 1500 }, (_, id) => ping(id + 1)));
+    const cancelled = { method: "notifications/cancelled", params: { requestId: 2 } };
+    await answer(ping(1), ping(2), ping(3), { jsonrpc: "2.0", ...cancelled });
     await attached(answer);
-    const ids = stdin.messages().map(({ id }) => id);
-    expect(ids).toEqual(Array.from({ length: 1000 }, (_, index) => index + 1));
+    expect(stdin.messages().map(({ id }) => id)).toEqual([1, 3]);
+  });
+
+  it("hears that a person is through with a page after it was asked to show it", async () => {
+    const completed: string[] = [];
+    const onElicitation: OnElicitation = async (request) => {
+      if (request.mode === "url") await request.completed.then(() => completed.push(request.url));
+      return { action: "accept" };
+    };
+    const { answer, stdin } = open(HANDSHAKE, { onElicitation });
+    const params = { mode: "url", message: "Look.", elicitationId: "a", url: "https://x.example/" };
+    const page = { jsonrpc: "2.0", id: 2, method: "elicitation/create", params };
+    const method = "notifications/elicitation/complete";
+    await attached(answer);
+    await answer(ping(1), page, { jsonrpc: "2.0", method, params: { elicitationId: "a" } });
+    await attached(answer);
+    expect(completed).toEqual(["https://x.example/"]);
+    expect(stdin.messages().map(({ id }) => id)).toEqual([1, 2]);
   });
 
   it("answers what the server sent before it was loaded, in order and once", async () => {

@@ -5,6 +5,7 @@ import {
   type StreamEvent,
   type StreamPosition,
 } from "../../../../src/core/upstream/transport/event-stream.ts";
+import { settle } from "../../../support/manual-clock.ts";
 
 async function* stream(...chunks: (string | Buffer)[]): AsyncGenerator<Buffer, undefined> {
   for (const chunk of chunks) yield Buffer.from(chunk);
@@ -22,7 +23,7 @@ function start(): StreamPosition {
 async function read(body: AsyncIterable<Buffer>, maxBytes = 1024) {
   const events: StreamEvent[] = [];
   const position = start();
-  const error = await readEvents(body, maxBytes, position, (event) => events.push(event)).then(
+  const error = await readEvents(body, maxBytes, position, (event) => void events.push(event)).then(
     () => undefined,
     (reason: unknown) => reason,
   );
@@ -74,8 +75,21 @@ describe("events", () => {
       seen.push("asked for more");
       yield Buffer.from("data: second\n\n");
     }
-    await readEvents(body(), 1024, start(), ({ data }) => seen.push(data));
+    await readEvents(body(), 1024, start(), ({ data }) => void seen.push(data));
     expect(seen).toEqual(["first", "asked for more", "second"]);
+  });
+
+  it("are read no further until the last ones were taken", async () => {
+    const seen: string[] = [];
+    async function* body(): AsyncGenerator<Buffer, undefined> {
+      yield Buffer.from("data: first\n\ndata: second\n\n");
+      seen.push("asked for more");
+    }
+    await readEvents(body(), 1024, start(), async ({ data }) => {
+      await settle();
+      seen.push(`${data} taken`);
+    });
+    expect(seen).toEqual(["first taken", "second taken", "asked for more"]);
   });
 });
 
