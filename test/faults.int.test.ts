@@ -1,6 +1,8 @@
 // One bad server must never hurt the host or its neighbours: every fault a stdio server can have, each
 // beside a healthy server that must not notice; and answers that are none, over every transport.
 
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import type { ServerConfig } from "../src/core/types/server-config.ts";
 import type { Board } from "../src/core/types/board.ts";
@@ -550,6 +552,35 @@ describe("lists that are not what they should be", () => {
     if (count !== undefined) expect(status.tools).toBe(count);
     expect(status.diagnostics.map((each) => each.message).join()).toContain(message);
     await expectHealthy(board);
+  });
+
+  it("an error in place of the tools: it runs, with its resources, and is asked again", async () => {
+    const until = join(temporaryDirectory(), "there");
+    const clock = new MovableClock();
+    const starts: string[] = [];
+    const bad = fixture("advertises-then-refuses", "--refuses=tools/list", `--until=${until}`);
+    const board = await open({ bad, good: fixture("echo") }, { clock });
+    board.on("server", ({ state }) => starts.push(state.kind));
+    const message = "listing tools: Unauthorized (-32603)";
+    expect(statusOf(board, "bad")).toMatchObject({
+      state: { kind: "ready" },
+      restarts: 0,
+      lastError: message,
+      diagnostics: [{ message, kind: "unlisted" }],
+    });
+    expect(await board.resources.list("bad")).toHaveLength(1);
+    const said = `erver 'bad' does not tell its tools: ${message}`;
+    for (const name of ["bad/echo", "echo2"]) {
+      const { failure } = await board.call(name, { text: "x" });
+      expect(`${failure?.message} ${failure?.hint}`).toContain(said);
+    }
+    await expectHealthy(board);
+    writeFileSync(until, "");
+    clock.forward(5000);
+    await eventually(() => statusOf(board, "bad").tools === 1);
+    expect(textOf(await board.call("bad/echo", { text: "now" }))).toBe("now");
+    expect(statusOf(board, "bad")).toMatchObject({ restarts: 0, diagnostics: [] });
+    expect(starts).toEqual([]);
   });
 
   it("no tools capability, or one that is not meant: ready, with none", async () => {

@@ -54,7 +54,11 @@ export async function tryServer(
   try {
     await untilStarted(board, context);
     const [status] = board.status();
-    const state: ServerState = status?.state ?? { kind: "stopped" };
+    const unlisted = status?.diagnostics.find(({ kind }) => kind === "unlisted");
+    // It runs, but nothing can be said about what it offers.
+    const state: ServerState = unlisted
+      ? { kind: "failed", error: new PlugboardError("SERVER_ERROR", unlisted.message) }
+      : (status?.state ?? { kind: "stopped" });
     const tools = board.tools({ all: true }).flatMap(triedTool);
     const offered = board.tools();
     const isListed = state.kind === "ready" || status?.cached === true;

@@ -107,8 +107,9 @@ function overviewRow(
 }
 
 /** Whether something is wrong that a person can do something about. */
-function needsRemedy({ state }: ServerStatus): boolean {
+function needsRemedy({ state, diagnostics }: ServerStatus): boolean {
   const { kind } = state;
+  if (diagnostics.some((each) => each.kind === "unlisted")) return true;
   return kind === "failed" || kind === "backoff" || (kind === "needs-auth" && !isForEach(state));
 }
 
@@ -138,7 +139,9 @@ export function overviewTable(
       ...overviewRow(server, stateCell(state, screen.terminal), counts, io),
       notes: [
         ...stateNotes(state, options),
-        ...server.diagnostics.flatMap(({ kind, message }) => (kind === "missing" ? [message] : [])),
+        ...server.diagnostics.flatMap(({ kind, message }) =>
+          kind === "missing" || kind === "unlisted" ? [message] : [],
+        ),
         ...more,
         ...hidingNotes(server, io),
       ],

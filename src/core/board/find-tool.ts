@@ -80,10 +80,9 @@ export async function findTool(
   const [silent, ...others] = silentServers(name, context.servers);
   if (error.code !== "UNKNOWN_TOOL" || silent === undefined) throw error;
   const message = `none of the servers that answered has a tool named '${oneLine(name, 200)}'`;
-  const { definition, supervisor } = silent;
   throw new PlugboardError("SERVER_UNAVAILABLE", message, {
     hint: error.hint,
-    cause: others.length > 0 ? undefined : unavailable(definition, supervisor.state, context.clock),
+    cause: others.length > 0 ? undefined : whyUnknown(silent, context.clock),
   });
 }
 
@@ -123,8 +122,7 @@ function findByOwnName(name: string, { tools, servers }: FindContext): BoardTool
 
 /** Suggests the closest names, and names the servers that could not be asked, since one may have the tool. */
 export function unknownTool(name: string, { tools, servers, clock }: FindContext): PlugboardError {
-  const why = ({ definition, supervisor }: ServerEntry): PlugboardError =>
-    unavailable(definition, supervisor.state, clock);
+  const why = (entry: ServerEntry): PlugboardError => whyUnknown(entry, clock);
   const named = serverIn(name, servers);
   if (named?.isKnown === false) return why(named);
   if (named === undefined && name.includes("/") && !name.startsWith("native/"))
@@ -211,6 +209,22 @@ function silentServers(name: string, servers: FindContext["servers"]): ServerEnt
   const named = serverIn(name, servers);
   const candidates = named === undefined ? servers.leaving("tool") : [named];
   return candidates.filter(({ isKnown, definition }) => !isKnown && definition.enabled);
+}
+
+/** Why it is not known which tools the server has. */
+function whyUnknown({ definition, supervisor }: ServerEntry, clock: Clock): PlugboardError {
+  const { state, lastError } = supervisor;
+  if (state.kind !== "ready" || lastError === undefined) {
+    return unavailable(definition, state, clock);
+  }
+  const message = `server '${definition.name}' does not tell its tools: ${lastError.message}`;
+  return new PlugboardError("SERVER_UNAVAILABLE", message, {
+    server: definition.name,
+    namesServer: true,
+    cause: lastError,
+    quote: quoteIn(lastError),
+    hasNotRun: true,
+  });
 }
 
 /** A mistyped name must not start servers that have failed. */

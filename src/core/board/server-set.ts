@@ -648,6 +648,12 @@ export class ServerSet {
       return this.#offer(entry);
     }
     const before = this.#listed.get(entry);
+    if (list.hasFailed) {
+      // What is known from earlier stays, and nothing is saved or compared with the pins.
+      const known = before ?? { ...list, found: [], instructions: identity.instructions };
+      this.#listed.set(entry, { ...known, diagnostics: list.diagnostics });
+      return this.#offer(entry);
+    }
     const { tools, found } = guard.inspect(name, list.tools, before?.found);
     // Comes before the catalog has the tools, so that nobody can call a changed tool before it is checked.
     const { instructions } = identity;

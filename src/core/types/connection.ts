@@ -51,6 +51,8 @@ export interface ToolList {
   diagnostics: Diagnostic[];
   /** What the host had advertised to the server, which may list other tools for other capabilities. */
   capabilities: JsonObject;
+  /** The server has answered with an error, so that nothing is known of its tools but what was known before. */
+  hasFailed?: true;
 }
 
 /** What a server said about itself in the handshake. */

@@ -22,6 +22,8 @@ export type DiagnosticKind =
   | "left-out"
   /** The server runs, and has said that a key or a file is missing. */
   | "missing"
+  /** The server runs, and answers the request for its tools with an error. */
+  | "unlisted"
   /** The server speaks another transport than the configured one. */
   | "transport"
   /** A rule matches nothing of the server. */

@@ -10,6 +10,8 @@ export interface ResourceList {
   resources: ResourceDefinition[];
   templates: ResourceTemplateDefinition[];
   diagnostics: Diagnostic[];
+  /** The list that the server did not give: it is empty here. */
+  missing?: "resources" | "templates";
 }
 
 export interface PromptList {
@@ -44,7 +46,7 @@ export interface ServerContent {
     prompts: boolean;
     completions: boolean;
   };
-  /** Empty if the server has none. */
+  /** Empty if the server has none. Rejects if one of the two lists cannot be had and the other is empty. */
   listResources(): Promise<ResourceList>;
   listPrompts(): Promise<PromptList>;
   readResource(uri: string, request: CallerRequest): Promise<unknown>;

@@ -354,6 +354,15 @@ function ofDiagnostics({ definition, status }: Examined): Finding[] {
       remedy: `tell the server's author; everything else of it works, and the whole list is here: plugboard status ${word}`,
     });
   }
+  for (const { message } of of("unlisted")) {
+    findings.push({
+      level: "broken",
+      check: "does-not-list",
+      subject,
+      message: `${subject}: the server runs, and answers with an error: ${message}`,
+      remedy: `check what it was given: its arguments and its credentials; for all that it wrote: plugboard status ${word}`,
+    });
+  }
   for (const { message } of of("missing")) {
     findings.push({
       level: "note",

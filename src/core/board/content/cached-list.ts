@@ -25,6 +25,7 @@ export class CachedList<List> {
   #list: List | undefined;
   #text = "";
   #askedAt = -Infinity;
+  #failure: PlugboardError | undefined;
   #asking: Promise<void> | undefined;
   /** Somebody was given a list of all servers without this one, and has to hear when this list is there. */
   #isMissed = false;
@@ -37,6 +38,11 @@ export class CachedList<List> {
   /** The last list; undefined if there was none. */
   get known(): List | undefined {
     return this.#list;
+  }
+
+  /** Why the server did not give the list when it was asked last. */
+  get failure(): PlugboardError | undefined {
+    return this.#failure;
   }
 
   /** Asks the server if the list is too old and the server is up. Rejects if that fails and there is no old list. */
@@ -99,7 +105,11 @@ export class CachedList<List> {
   }
 
   async #ask(content: ServerContent): Promise<void> {
-    const list = await this.#options.ask(content);
+    const list = await this.#options.ask(content).catch((error: unknown) => {
+      this.#failure = toPlugboardError(error, "PROTOCOL");
+      throw this.#failure;
+    });
+    this.#failure = undefined;
     const before = this.#text;
     this.#list = list;
     this.#text = canonicalJson(list);

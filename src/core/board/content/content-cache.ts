@@ -79,7 +79,12 @@ export class ContentCache {
       ...shared,
       refreshMs: () => this.refreshMs,
       ask: async (content) => {
-        const list = await content.listResources();
+        const { missing, ...given } = await content.listResources();
+        // What the server does not give now, it has given earlier perhaps.
+        const list = {
+          ...given,
+          ...(missing && { [missing]: this.resources.known?.[missing] ?? [] }),
+        };
         this.#checkFilter(list);
         return this.#pinned("resources", list, [
           ...list.resources.map(({ uri, name, title, description, mimeType }) => {
@@ -139,9 +144,19 @@ export class ContentCache {
     return [
       ...(resources.known?.diagnostics ?? []),
       ...(prompts.known?.diagnostics ?? []),
+      ...this.#unlisted("resources"),
+      ...this.#unlisted("prompts"),
       ...this.#unmatched,
       ...this.#warnings.values(),
     ];
+  }
+
+  /** That the list was asked for in vain. */
+  #unlisted(what: "resources" | "prompts"): Diagnostic[] {
+    const { failure } = this[what];
+    if (failure === undefined) return [];
+    const message = `listing ${what}: ${failure.message}`;
+    return [{ server: this.entry.name, message }];
   }
 
   /** Warns that other servers have a resource or prompt of the same name too. */

@@ -2,7 +2,7 @@
 // own, subscribes to resources, and reports changes.
 
 import type { CallerRequest } from "../../types/connection.ts";
-import { PlugboardError } from "../../types/errors.ts";
+import { PlugboardError, toPlugboardError } from "../../types/errors.ts";
 import { isJsonObject, type JsonObject, objectIn } from "../../types/json.ts";
 import type {
   CompletionQuery,
@@ -58,7 +58,8 @@ export class LiveContent implements ServerContent {
 
   async listResources(): Promise<ResourceList> {
     if (!this.has.resources) return { resources: [], templates: [], diagnostics: [] };
-    const [resources, templates] = await Promise.all([
+    const { server } = this.#options;
+    const lists = await Promise.allSettled([
       this.#list(RESOURCE_LIST, "resources"),
       // Many servers have no templates, and say so with this error.
       listPages(TEMPLATE_LIST, this.#options).catch((error: unknown) => {
@@ -66,11 +67,22 @@ export class LiveContent implements ServerContent {
         throw error;
       }),
     ]);
-    return {
-      resources: resources.items,
-      templates: templates.items,
-      diagnostics: [...resources.diagnostics, ...templates.diagnostics],
+    const [resources, templates] = lists;
+    const listed: ResourceList = {
+      resources: resources.status === "fulfilled" ? resources.value.items : [],
+      templates: templates.status === "fulfilled" ? templates.value.items : [],
+      diagnostics: lists.flatMap((each) =>
+        each.status === "fulfilled" ? each.value.diagnostics : [],
+      ),
     };
+    const failed = lists.find((each) => each.status === "rejected");
+    if (failed === undefined) return listed;
+    const { message } = toPlugboardError(failed.reason, "PROTOCOL");
+    if (listed.resources.length + listed.templates.length === 0) throw failed.reason;
+    const missing = failed === resources ? "resources" : "templates";
+    const what = missing === "resources" ? "resources" : "resource templates";
+    const said = { server, message: `listing ${what}: ${message}` };
+    return { ...listed, diagnostics: [...listed.diagnostics, said], missing };
   }
 
   async listPrompts(): Promise<PromptList> {

@@ -2,6 +2,7 @@
 // is done and the tools have been listed on this very connection.
 
 import type { Connection, ServerIdentity, ToolList } from "../../types/connection.ts";
+import type { Diagnostic } from "../../types/diagnostic.ts";
 import {
   cancelled,
   duringStep,
@@ -31,6 +32,9 @@ import { unavailable } from "./unavailable.ts";
 
 /** Callers wait this much longer than a server's timeout, so that they see the timeout as the server's error. */
 const REPORT_MS = 500;
+/** When a server that answered its list with an error is asked again: first, and at most, with twice the time in between. */
+const FIRST_ASK_MS = 5000;
+const LAST_ASK_MS = 300_000;
 /** A call waits this long for the next try of a server that is restarting. */
 const RETRY_PATIENCE_MS = 5000;
 
@@ -75,6 +79,9 @@ export class Supervisor implements ServerSupervisor {
   /** Resolves when the server's current backoff has ended. */
   #leftBackoff = deferred();
   #relist: Relist | undefined;
+  /** While the server answers its list with an error. */
+  #askAgain: Timer | undefined;
+  #askMs = FIRST_ASK_MS;
   /** Resolves when nothing of a crashed connection is left; the next start waits for it. */
   #remains: Promise<void> | undefined;
   #restarts = 0;
@@ -310,7 +317,7 @@ export class Supervisor implements ServerSupervisor {
       });
       // All pages together; a page that does not come is the connection's own error, which says more.
       const patience = this.definition.timeout + REPORT_MS;
-      const tools = await within(this.#clock, patience, listTools(connection));
+      const tools = await within(this.#clock, patience, this.#listTools(connection));
       if (signal.aborted) throw cancelled(signal);
       if (tools === undefined)
         throw new PlugboardError(
@@ -341,9 +348,9 @@ export class Supervisor implements ServerSupervisor {
   #becomeReady(connection: Connection, tools: ToolList, startMs: number): void {
     this.#connection = connection;
     this.#backoff.becameReady();
-    const hadFailed = this.#lastError !== undefined && this.#lastError !== this.#options.failed;
-    this.#lastError = undefined;
-    this.#options.onTools(tools, connection.identity);
+    const hadFailed =
+      !tools.hasFailed && this.#lastError !== undefined && this.#lastError !== this.#options.failed;
+    this.#listed(tools, connection);
     const relist = new Relist(this.#clock, () => this.#list(connection));
     this.#relist = relist;
     connection.onToolsChanged(() => relist.changed());
@@ -412,17 +419,57 @@ export class Supervisor implements ServerSupervisor {
 
   async #list(connection: Connection): Promise<void> {
     try {
-      const tools = await connection.listTools();
-      if (this.#connection === connection) this.#options.onTools(tools, connection.identity);
+      const tools = await (this.#askAgain ? this.#listTools(connection) : connection.listTools());
+      if (this.#connection === connection) this.#listed(tools, connection);
     } catch (error) {
       if (this.#connection !== connection) return;
       const reason = toPlugboardError(error, "PROTOCOL");
       this.#logger.warn(`could not list the tools again: ${reason.message}`);
+      if (this.#askAgain !== undefined) this.#planToAsk();
     }
   }
 
+  /**
+   * An error that a server answers with is no reason to start it again: the program runs, and would answer the same. It may
+   * be that it can be called, and that the list comes later.
+   */
+  async #listTools(connection: Connection): Promise<ToolList> {
+    try {
+      return await connection.listTools();
+    } catch (error) {
+      if (!(error instanceof PlugboardError) || error.code !== "SERVER_ERROR") throw error;
+      const { message } = (this.#lastError = duringStep("listing tools", error));
+      const { name: server } = this.#definition;
+      const diagnostics: Diagnostic[] = [{ server, message, kind: "unlisted" }];
+      return { tools: [], diagnostics, capabilities: {}, hasFailed: true };
+    }
+  }
+
+  #listed(tools: ToolList, connection: Connection): void {
+    this.#askAgain?.cancel();
+    this.#askAgain = undefined;
+    if (tools.hasFailed) {
+      this.#logger.warn(
+        `${this.#lastError?.message}; it is asked again in ${duration(this.#askMs)}`,
+      );
+      this.#planToAsk();
+    } else {
+      this.#lastError = undefined;
+      this.#askMs = FIRST_ASK_MS;
+    }
+    this.#options.onTools(tools, connection.identity);
+  }
+
+  #planToAsk(): void {
+    this.#askAgain?.cancel();
+    this.#askAgain = this.#clock.later(this.#askMs, () => void this.#relist?.now());
+    this.#askMs = Math.min(2 * this.#askMs, LAST_ASK_MS);
+  }
+
   #cancelTimers(): void {
-    for (const timer of [this.#retry, this.#idleTimer, this.#relist]) timer?.cancel();
+    for (const timer of [this.#retry, this.#idleTimer, this.#relist, this.#askAgain])
+      timer?.cancel();
+    this.#askAgain = undefined;
     this.#retry = undefined;
     this.#relist = undefined;
   }
@@ -434,17 +481,6 @@ export class Supervisor implements ServerSupervisor {
     if (previous.kind === "backoff") this.#leftBackoff.resolve();
     if (state.kind === "backoff") this.#leftBackoff = deferred();
     this.#options.onState(state, previous);
-  }
-}
-
-/** An answer of the server does not say what it was asked for. */
-async function listTools(connection: Connection): Promise<ToolList> {
-  try {
-    return await connection.listTools();
-  } catch (error) {
-    throw error instanceof PlugboardError && error.code === "SERVER_ERROR"
-      ? duringStep("listing tools", error)
-      : error;
   }
 }
 

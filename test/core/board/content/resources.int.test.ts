@@ -183,6 +183,25 @@ describe("a server", () => {
     ]);
   });
 
+  it.each([
+    ["resources/list", ["listing resources: Unauthorized (-32603)"], 0, 1, 1],
+    ["resources/templates/list", ["listing resource templates: Unauthorized (-32603)"], 1, 0, 1],
+    ["prompts/list", ["listing prompts: Unauthorized (-32603)"], 1, 1, 0],
+  ])(
+    "whose %s fails has the other lists, and its status says so",
+    async (refuses, said, ...counts) => {
+      const server = fixture("advertises-then-refuses", `--refuses=${refuses}`);
+      const board = await open({ part: server });
+      const listed = [
+        await board.resources.list(),
+        await board.resources.templates(),
+        await board.prompts.list(),
+      ];
+      expect(listed.map(({ length }) => length)).toEqual(counts);
+      expect(statusOf(board, "part").diagnostics.map(({ message }) => message)).toEqual(said);
+    },
+  );
+
   it("that is lazy starts when it is read", async () => {
     const board = await open({ lib: { ...library(), lazy: true } }, { start: "none" });
     expect(statusOf(board, "lib").state.kind).toBe("idle");

@@ -88,13 +88,52 @@ describe("becoming ready", () => {
     expect(connection.closes).toBe(1);
   });
 
-  it("says that it was the list which the server refused", async () => {
+  it("runs a server that answers its list with an error, says so, and asks it again more and more rarely", async () => {
     const connection = new FakeConnection();
-    connection.answer = () => Promise.reject(new PlugboardError("SERVER_ERROR", "fetch failed"));
+    const answer = connection.answer.bind(connection);
+    let asked = 0;
+    connection.answer = () => {
+      asked += 1;
+      return Promise.reject(new PlugboardError("SERVER_ERROR", "fetch failed"));
+    };
     script = [connection];
     const supervisor = supervise();
     await supervisor.start();
+    expect([states, starts, connection.closes]).toEqual([["starting", "ready"], 1, 0]);
     expect(supervisor.lastError?.message).toBe("listing tools: fetch failed");
+    const message = "listing tools: fetch failed";
+    expect(lists[0]).toMatchObject({
+      hasFailed: true,
+      diagnostics: [{ message, kind: "unlisted" }],
+    });
+    const counts: number[] = [];
+    for (const ms of [4999, 1, 9999, 1]) {
+      await clock.advance(ms);
+      counts.push(asked);
+    }
+    expect(counts).toEqual([1, 2, 2, 3]);
+    connection.answer = answer;
+    await clock.advance(20_000);
+    expect([supervisor.lastError, lists.at(-1)?.hasFailed]).toEqual([undefined, undefined]);
+    const { length } = lists;
+    await clock.advance(1_000_000);
+    expect([starts, lists.length]).toEqual([1, length]);
+  });
+
+  it("asks a server again whose next list does not come at all", async () => {
+    const connection = new FakeConnection();
+    const refusals = ["SERVER_ERROR", "TIMEOUT", "SERVER_ERROR"] as const;
+    let asked = 0;
+    connection.answer = () => {
+      asked += 1;
+      return Promise.reject(new PlugboardError(refusals[asked - 1] ?? "SERVER_ERROR", "no list"));
+    };
+    script = [connection];
+    const supervisor = supervise();
+    await supervisor.start();
+    await clock.advance(5000);
+    await clock.advance(10_000);
+    expect([asked, supervisor.state.kind, starts]).toEqual([3, "ready", 1]);
   });
 
   it("gives up a list that takes longer than the timeout", async () => {
