@@ -64,7 +64,7 @@ export interface CreateServerContext extends Pick<SupervisorOptions, "onState" |
 export function createServer(
   configured: ServerDefinition,
   cwd: string,
-  { tools: cached, listedElsewhere, reached, lastStart }: RememberedServer,
+  { tools: cached, listedElsewhere, reached, contents, lastStart }: RememberedServer,
   context: CreateServerContext,
   after?: Promise<void>,
 ): ServerEntry {
@@ -148,6 +148,7 @@ export function createServer(
     ...common,
     supervisor,
     cached,
+    contents,
     isListedElsewhere: cached !== undefined && cached === listedElsewhere,
   });
 }

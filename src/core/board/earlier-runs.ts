@@ -1,5 +1,5 @@
-// What earlier runs left about a board's servers in the state directory: their tools, how they were reached, and
-// starts that failed a few minutes ago.
+// What earlier runs left about a board's servers in the state directory: their tools, resources and prompts, how they
+// were reached, and starts that failed a few minutes ago.
 
 import {
   type CachedTools,
@@ -7,6 +7,7 @@ import {
   definitionHash,
   type Reached,
 } from "../catalog/catalog-cache.ts";
+import { ContentFiles, type ListedContents } from "../catalog/content-files.ts";
 import type { BoardOptions } from "../types/board-options.ts";
 import { PlugboardError } from "../types/errors.ts";
 import type { JsonObject } from "../types/json.ts";
@@ -34,6 +35,7 @@ export interface RememberedServer {
   /** What it has listed for other capabilities, if it was never asked with those that it would be told now. */
   listedElsewhere?: CachedTools;
   reached?: Reached;
+  contents?: ListedContents;
   /** What became of its last start, a few minutes ago, if it was not ready. */
   lastStart?: RecentStart;
 }
@@ -45,15 +47,22 @@ export interface EarlierRunsOptions {
   redactor: Redactor;
 }
 
+/** By the hash of the server's definition. */
 interface UnsavedList {
-  /** Of the server's definition. */
   hash: string;
   list: CachedTools;
+}
+
+interface UnsavedContents {
+  hash: string;
+  contents: ListedContents;
 }
 
 export class EarlierRuns {
   readonly #options: EarlierRunsOptions;
   readonly #cache: CatalogCache;
+  readonly #files: ContentFiles;
+  readonly #unsavedContents: WriteBehind<UnsavedContents>;
   readonly #failures: RecentFailures;
   readonly #unsaved: WriteBehind<UnsavedList>;
   readonly #warned = new Set<string>();
@@ -63,6 +72,10 @@ export class EarlierRuns {
     this.#cache = new CatalogCache(stateDir);
     this.#failures = new RecentFailures(stateDir, options.clock);
     this.#unsaved = new WriteBehind(options.clock, (unsaved) => this.#saveAll(unsaved));
+    this.#files = new ContentFiles(stateDir);
+    this.#unsavedContents = new WriteBehind(options.clock, (unsaved) =>
+      this.#saveContents(unsaved),
+    );
   }
 
   /** `capabilities` is what the host would advertise to the server now. */
@@ -71,11 +84,13 @@ export class EarlierRuns {
     cwd: string,
     capabilities: JsonObject,
   ): Promise<RememberedServer> {
-    const [known, lastStart] = await Promise.all([
-      this.#readCache(definitionHash(definition, cwd), capabilities),
+    const hash = definitionHash(definition, cwd);
+    const [known, contents, lastStart] = await Promise.all([
+      this.#readCache(hash, capabilities),
+      this.#files.read(hash),
       this.#readLastStart(definition, cwd),
     ]);
-    return { ...known, lastStart };
+    return { ...known, contents: this.#withoutSecretContents(contents), lastStart };
   }
 
   /** Saved a moment later. If it cannot be, only the next start takes longer. */
@@ -84,9 +99,45 @@ export class EarlierRuns {
     this.#unsaved.add({ hash, list }, hash);
   }
 
+  /** Like `saveTools`. */
+  saveContents(hash: string, listed: ListedContents): void {
+    this.#unsavedContents.add({ hash, contents: this.#withoutSecretContents(listed) }, hash);
+  }
+
   /** Resolves when everything is saved, or could not be. */
-  flush(): Promise<void> {
-    return this.#unsaved.flush();
+  async flush(): Promise<void> {
+    await Promise.all([this.#unsaved.flush(), this.#unsavedContents.flush()]);
+  }
+
+  async #saveContents(unsaved: UnsavedContents[]): Promise<void> {
+    await boundedMap(unsaved, READERS, async ({ hash, contents }) => {
+      try {
+        await this.#files.write(hash, contents);
+      } catch (error) {
+        this.#warnOnce("lists of resources and prompts cannot be saved for the next run", error);
+      }
+    });
+  }
+
+  /** What has a secret in its URI is known again when the server lists it: nobody can read it by another URI. */
+  #withoutSecretContents({ resources, prompts }: ListedContents): ListedContents {
+    const { redactor } = this.#options;
+    const isPlain = (uri: string): boolean => redactor.text(uri) === uri;
+    return {
+      ...(resources && {
+        resources: redactor.value({
+          ...resources,
+          resources: resources.resources.filter(({ uri }) => isPlain(uri)),
+          templates: resources.templates.filter(({ uriTemplate }) => isPlain(uriTemplate)),
+        }),
+      }),
+      ...(prompts && {
+        prompts: redactor.value({
+          ...prompts,
+          prompts: prompts.prompts.filter(({ name }) => isPlain(name)),
+        }),
+      }),
+    };
   }
 
   async #saveAll(unsaved: UnsavedList[]): Promise<void> {

@@ -1,6 +1,7 @@
 // One server on a board: its definition, its supervisor, and what the board knows about it.
 
 import type { CachedTools } from "../catalog/catalog-cache.ts";
+import type { ListedContents } from "../catalog/content-files.ts";
 import type { BoardOptions } from "../types/board-options.ts";
 import type { ServerIdentity } from "../types/connection.ts";
 import type { Diagnostic } from "../types/diagnostic.ts";
@@ -25,6 +26,7 @@ export type ServerEntryParts = Pick<ServerEntry, "cwd" | "supervisor" | "signIn"
   cached: CachedTools | undefined;
   /** The cached tools are those for other capabilities. */
   isListedElsewhere: boolean;
+  contents?: ListedContents | undefined;
 };
 
 export interface ServerKeys {
@@ -54,6 +56,8 @@ export class ServerEntry {
   readonly supervisor: ServerSupervisor;
   /** Only for a remote server. */
   readonly signIn: ServerSignIn | undefined;
+  /** What it listed in an earlier run besides its tools. */
+  readonly contents: ListedContents;
   readonly #makeKeys: () => ServerKeys;
   #keys: ServerKeys | undefined;
   #knowledge: "none" | "cached" | "live";
@@ -62,7 +66,16 @@ export class ServerEntry {
   #identity: ServerIdentity | undefined;
   #diagnostics: Diagnostic[] = [];
 
-  constructor({ cwd, supervisor, signIn, keys, cached, isListedElsewhere }: ServerEntryParts) {
+  constructor({
+    cwd,
+    supervisor,
+    signIn,
+    keys,
+    cached,
+    isListedElsewhere,
+    contents = {},
+  }: ServerEntryParts) {
+    this.contents = contents;
     this.cwd = cwd;
     this.supervisor = supervisor;
     this.signIn = signIn;

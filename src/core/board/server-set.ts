@@ -3,6 +3,7 @@
 
 import type { Catalog, CatalogChange } from "../catalog/catalog.ts";
 import type { CachedTools } from "../catalog/catalog-cache.ts";
+import type { ListedContents } from "../catalog/content-files.ts";
 import type { Naming } from "../catalog/public-name.ts";
 import type { AgentConfig } from "../types/agent-config.ts";
 import type { ReloadReport } from "../types/board.ts";
@@ -688,6 +689,12 @@ export class ServerSet {
     const diagnostics = [...listed.diagnostics, ...change.diagnostics, ...offer.diagnostics];
     entry.diagnose(diagnostics, logger, listed.found);
     this.#emitTools(name, change);
+  }
+
+  /** Keeps for the next run what an own server has listed besides its tools. */
+  saveContents(entry: ServerEntry, listed: ListedContents): void {
+    if (!this.isOwn(entry) || entry.inGateway) return;
+    this.#earlierOf(entry.definition)?.saveContents(entry.keys.hash, listed);
   }
 
   readonly #offerAgain = (entry: ServerEntry): void => {

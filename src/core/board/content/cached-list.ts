@@ -40,6 +40,17 @@ export class CachedList<List> {
     return this.#list;
   }
 
+  /** The known list is one of an earlier run. */
+  get isRecalled(): boolean {
+    return this.#list !== undefined && this.#askedAt === -Infinity;
+  }
+
+  /** Takes a list of an earlier run, until the server is up. */
+  recall(list: List): void {
+    this.#list = list;
+    this.#text = canonicalJson(list);
+  }
+
   /** Why the server did not give the list when it was asked last. */
   get failure(): PlugboardError | undefined {
     return this.#failure;

@@ -1,6 +1,7 @@
 // Caches the resources and prompts of one server, and keeps the subscriptions to its resources. Outlives
 // connections: after a restart it lists and subscribes again.
 
+import type { ListedContents } from "../../catalog/content-files.ts";
 import type { ContentListing, ListedContent } from "../../guard/pins/pin.ts";
 import type { Diagnostic } from "../../types/diagnostic.ts";
 import type { PlugboardError } from "../../types/errors.ts";
@@ -37,7 +38,9 @@ export interface ContentCacheOptions {
   onPrompts: (event: PromptsEvent) => void;
   /** A list has just become known, or may have changed. */
   onListed: () => void;
-  guard: Pick<BoardGuard, "checkContent">;
+  /** Keeps the lists for the next run. */
+  save: (entry: ServerEntry, listed: ListedContents) => void;
+  guard: Pick<BoardGuard, "checkContent" | "needsList">;
 }
 
 /** Identifies who has subscribed to a resource. */
@@ -70,7 +73,10 @@ export class ContentCache {
     this.#filter = filterOf(entry);
     const shared = {
       clock,
-      onListed,
+      onListed: () => {
+        onListed();
+        options.save(entry, { resources: this.resources.known, prompts: this.prompts.known });
+      },
       content: () => entry.supervisor.live?.content,
       onError: ({ message }: PlugboardError) =>
         this.#logger.warn(`could not list resources or prompts again: ${message}`),
@@ -116,6 +122,14 @@ export class ContentCache {
       },
       onChange: () => onPrompts({ server }),
     });
+    this.#recall(entry.contents);
+  }
+
+  /** Where pins block what has changed, only a list of this run can be compared with them. */
+  #recall({ resources, prompts }: ListedContents): void {
+    if (this.#options.guard.needsList(this.entry)) return;
+    if (resources !== undefined) this.resources.recall(resources);
+    if (prompts !== undefined) this.prompts.recall(prompts);
   }
 
   /** Milliseconds after which a resource in a prompt is read again. */

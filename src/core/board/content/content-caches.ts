@@ -118,8 +118,10 @@ export class ContentCaches {
     const from = this.told(server);
     const cached = listIn(from, kind);
     const { supervisor } = from.entry;
-    if (cached.known === undefined && supervisor.live === undefined)
-      await supervisor.acquire(signal);
+    if (supervisor.live === undefined && (cached.known === undefined || cached.isRecalled)) {
+      const acquired = supervisor.acquire(signal);
+      await (cached.isRecalled ? acquired.catch(() => {}) : acquired);
+    }
     const list = await untilAborted(cached.fresh(), signal, cancelled);
     return list === undefined ? [] : [{ from, list }];
   }
@@ -136,7 +138,7 @@ export class ContentCaches {
     const among = this.reached(kind === "prompts" ? "prompt" : "resource");
     const lists = among.map(async (from): Promise<ListFrom<Lists[Kind]>[]> => {
       const cached = listIn(from, kind);
-      if (cached.known === undefined && start !== "never") {
+      if ((cached.known === undefined || cached.isRecalled) && start !== "never") {
         const started = this.#startIfIdle(from.entry);
         if (start === "wait") await started;
       }
@@ -202,9 +204,15 @@ export class ContentCaches {
 
   #at(entry: ServerEntry): ContentCache {
     const caches = this.#ownerOf(entry);
-    const known = caches.#caches.get(entry) ?? new ContentCache({ ...caches.#options, entry });
+    const known = caches.#caches.get(entry) ?? caches.#make(entry);
     caches.#caches.set(entry, known);
     return known;
+  }
+
+  #make(entry: ServerEntry): ContentCache {
+    const { servers } = this.#options;
+    const save = servers.saveContents.bind(servers);
+    return new ContentCache({ ...this.#options, entry, save });
   }
 
   #ownerOf(entry: ServerEntry): ContentCaches {

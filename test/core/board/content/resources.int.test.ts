@@ -1,7 +1,12 @@
 // Resources of real servers: listed, found, read, subscribed to, completed, in both eras.
 
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import type { Board } from "../../../../src/core/types/board.ts";
+import type { ServerConfig } from "../../../../src/core/types/server-config.ts";
 import { closeBoards, fixture, open, reaches, statusOf } from "../../../support/boards.ts";
+import { temporaryDirectory } from "../../../support/directory.ts";
 import { recordingLogger } from "../../../support/logger.ts";
 import { ERAS, hostile, library, next, tell } from "./content-servers.ts";
 
@@ -248,5 +253,75 @@ describe("a server", () => {
     ]);
     const { contents } = await board.resources.read("lib:///book/9999");
     expect(contents[0]?.text).toBe("Book 9999.");
+  });
+});
+
+describe("what a server listed in an earlier run", () => {
+  const SECRET = "s3cret-value-of-this-test";
+  const lists = async (board: Board): Promise<string[]> => {
+    const unwaited = { wait: false };
+    const [resources, templates, prompts] = await Promise.all([
+      board.resources.list(undefined, unwaited),
+      board.resources.templates(undefined, unwaited),
+      board.prompts.list(undefined, unwaited),
+    ]);
+    return [
+      ...resources.map(({ uri }) => uri),
+      ...templates.map(({ uriTemplate }) => uriTemplate),
+      ...prompts.map(({ name }) => name),
+    ];
+  };
+  const LISTED = ["lib:///welcome", "lib:///rules", "lib:///shelf/{shelf}", "greet"];
+
+  it("is listed at once, before the server has started, and what it lists now after that", async () => {
+    const stateDir = temporaryDirectory();
+    const lib = { ...fixture("library", `--secret=${SECRET}`), env: { API_TOKEN: SECRET } };
+    const first = await open({ lib }, { stateDir });
+    await Promise.all([first.resources.list(), first.prompts.list()]);
+    await first.close();
+    const directory = join(stateDir, "content");
+    const saved = readdirSync(directory).map((name) => readFileSync(join(directory, name), "utf8"));
+    expect(saved).toHaveLength(1);
+    expect(saved.join()).not.toContain(SECRET);
+
+    const board = await open({ lib }, { stateDir, start: "none" });
+    expect(await lists(board)).toEqual(LISTED);
+    expect(statusOf(board, "lib").state.kind).toBe("starting");
+    const told: string[] = [];
+    board.on("resources", ({ change }) => told.push(change));
+    await reaches(board, "lib", "ready");
+    // The one with a secret in it was not saved.
+    await expect.poll(() => told).toEqual(["list"]);
+    expect(await lists(board)).toHaveLength(LISTED.length + 1);
+    expect(await board.resources.list("lib")).toHaveLength(3);
+  });
+
+  it.each<[string, Partial<ServerConfig>]>([
+    ["where pins block what has changed", { pins: "block" }],
+    ["of another definition", { env: { OTHER: "1" } }],
+  ])("is not listed %s", async (_, more) => {
+    const stateDir = temporaryDirectory();
+    const before = await open({ lib: library() }, { stateDir });
+    await Promise.all([before.resources.list(), before.prompts.list()]);
+    await before.close();
+    const board = await open({ lib: { ...library(), ...more } }, { stateDir, start: "none" });
+    expect(await lists(board)).toEqual([]);
+  });
+
+  it("is not enough for whoever waits, and a file that cannot be read is as none", async () => {
+    const stateDir = temporaryDirectory();
+    const first = await open({ lib: library() }, { stateDir });
+    await first.resources.list();
+    await first.close();
+    const file = join(stateDir, "content", readdirSync(join(stateDir, "content"))[0] ?? "");
+    writeFileSync(file, readFileSync(file, "utf8").replaceAll("lib:///rules", "lib:///old"));
+    const uris = async (board: Board): Promise<string[]> =>
+      (await board.resources.list()).map(({ uri }) => uri);
+    const board = await open({ lib: library() }, { stateDir, start: "none" });
+    expect(await uris(board)).toEqual(["lib:///welcome", "lib:///rules"]);
+    await board.close();
+    writeFileSync(file, "[]");
+    const anew = await open({ lib: library() }, { stateDir, start: "none" });
+    expect(await lists(anew)).toEqual([]);
   });
 });
