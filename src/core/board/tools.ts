@@ -41,7 +41,10 @@ export interface BoardTool extends Callable {
 
 /** A native tool that the board brings itself. */
 export interface OwnTool
-  extends NativeTool, Pick<Subject, "neverAsks">, Partial<Pick<NativeToolInGateway, "direct">> {
+  extends
+    NativeTool,
+    Pick<Subject, "neverAsks" | "passesAllowLists">,
+    Partial<Pick<NativeToolInGateway, "direct">> {
   /** The tool is listed while this is true. Default: always. */
   isOffered?: () => boolean;
   /** It reads its arguments leniently and ends by itself: no check, and no time. */
@@ -308,7 +311,7 @@ export class BoardTools {
 
   #makeNative(tool: OwnTool): BoardTool {
     const { guard, calls, execute } = this.#options;
-    const { neverAsks, isOffered = () => true } = tool;
+    const { neverAsks, passesAllowLists, isOffered = () => true } = tool;
     const { direct, isOwn = false } = tool;
     const { name, description, parameters, annotations, outputSchema, ownerOnly = false } = tool;
     const definition: ToolDefinition = {
@@ -325,6 +328,7 @@ export class BoardTools {
       origin: "native",
       ownerOnly,
       neverAsks,
+      passesAllowLists,
       inGateway: direct && true,
       parameters: isOwn ? undefined : parameters,
       key: "native",
@@ -451,6 +455,7 @@ interface SubjectIdentity extends Pick<
   | "origin"
   | "ownerOnly"
   | "neverAsks"
+  | "passesAllowLists"
   | "inGateway"
   | "parameters"
 > {
@@ -467,6 +472,7 @@ class ToolSubject implements Subject {
   readonly origin: Subject["origin"];
   readonly ownerOnly: boolean;
   readonly neverAsks: true | undefined;
+  readonly passesAllowLists: true | undefined;
   readonly inGateway: true | undefined;
   readonly title: string | undefined;
   readonly description: string | undefined;
@@ -486,6 +492,7 @@ class ToolSubject implements Subject {
     this.origin = identity.origin;
     this.ownerOnly = identity.ownerOnly;
     this.neverAsks = identity.neverAsks;
+    this.passesAllowLists = identity.passesAllowLists;
     this.inGateway = identity.inGateway;
     this.title = tool.title;
     this.description = tool.description;

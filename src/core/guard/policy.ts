@@ -392,6 +392,7 @@ function takesContent(
 
 function omission(layers: ApplicableLayers): PolicyDecision | undefined {
   const { subject, name, allowing, isApp } = layers;
+  if (subject.passesAllowLists) return undefined;
   const isOfSession = subject.origin === "session";
   for (const layer of allowing) {
     const { place, allow, coversContent } = layer;

@@ -41,6 +41,8 @@ export interface Subject {
   inGateway?: true | undefined;
   /** Needs no approval: it only shows again what an earlier call has returned. */
   neverAsks?: true | undefined;
+  /** No allow list has to name it: it only helps to get at what a list names. */
+  passesAllowLists?: true | undefined;
   /** Hash of everything a model is told about the tool, and of its server's definition. */
   hash: string;
 }

@@ -9,6 +9,7 @@ import type { WaitingApprovals } from "../endpoint/questions/waiting-approvals.t
 import { HOLD_MS } from "../endpoint/questions/held-calls.ts";
 import { subscriptionShares } from "../endpoint/subscriptions.ts";
 import { leftTo, signInsOf } from "../../core/board/board.ts";
+import type { OwnTool } from "../../core/board/tools.ts";
 import { listServers } from "../../core/board/search-request.ts";
 import type { AgentConfig } from "../../core/types/agent-config.ts";
 import type { Board, ReloadReport, SessionBoard } from "../../core/types/board.ts";
@@ -530,7 +531,7 @@ export class ServedAgent {
     ({ has }) => {
       const userServers = this.#signInServers.filter(isLeft);
       if (has(SIGN_IN) || userServers.length === 0) return undefined;
-      return {
+      const tool: OwnTool = {
         name: SIGN_IN,
         label: "Sign in",
         description: `Gives the address at which the user signs in to one of these servers: ${userServers.join(", ")}. Its tools are there after that. Use it if they are missing, or if a call says that a sign-in is needed.`,
@@ -541,6 +542,7 @@ export class ServedAgent {
           additionalProperties: false,
         },
         annotations: { readOnlyHint: true },
+        passesAllowLists: true,
         execute: (_, { server }) => {
           const name = userServers.find((each) => each === server);
           const text =
@@ -550,6 +552,7 @@ export class ServedAgent {
           return { content: [{ type: "text", text }] };
         },
       };
+      return tool;
     };
 
   #close(served: ServedSession): void {

@@ -59,6 +59,8 @@ export interface RigOptions {
   clock?: Clock;
   /** Of the server that each person has for themselves. Default: people sign in to it. */
   server?: (oauth: OAuthFixture) => Omit<ServerConfig, "url">;
+  /** The rules of the agent. */
+  tools?: { allow?: string[]; deny?: string[] };
   /** What its authorization server says of itself otherwise. */
   metadata?: JsonObject;
   /** Seconds that a token for that server lives. */
@@ -74,6 +76,7 @@ export async function openRig({
   shared,
   clock = systemClock,
   server = () => ({ oauth: { per: "user" } }),
+  tools,
   metadata,
   expiresIn,
   settings: given,
@@ -114,6 +117,7 @@ export async function openRig({
   });
   const agent = parseAgentConfig({
     servers: { personal: { url: oauth.url, ...server(oauth) } },
+    ...(tools && { tools }),
   });
   const openState = (dir: string, own?: number) => async (): Promise<SharedState> => {
     if (shared === undefined) return openFileState(dir);

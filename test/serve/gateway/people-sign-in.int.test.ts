@@ -148,6 +148,31 @@ it("gives each person the tools, resources, prompts and results of their own sig
   }
 });
 
+it("offers the tool for it where allow lists name something of the server, and tells nobody else of the server", async () => {
+  const rig = await openRig({ tools: { allow: ["personal/*"] } });
+  const table = [
+    ["no-rules", undefined, true],
+    ["all", { allow: ["personal/*"] }, true],
+    ["some", { allow: ["personal/whoami"], deny: ["personal/secret_*"] }, true],
+    ["others", { allow: ["others/*"] }, false],
+    ["none", { deny: ["personal/*"] }, false],
+    ["not-that", { deny: ["native/sign_in"] }, false],
+  ] as const;
+  const tokens = new Map<string, string>();
+  for (const [name, rules] of table) {
+    tokens.set(name, await rig.token(name, rules && { tools: rules }));
+  }
+  for (const [name, , isOffered] of table) {
+    const who = tokens.get(name) ?? "";
+    const listed = JSON.stringify(await rig.ask(who, "tools/list"));
+    expect(listed.includes('"sign_in"'), name).toBe(isOffered);
+    if (name === "others" || name === "none") expect(listed).not.toContain("personal");
+    const call = { name: "sign_in", arguments: { server: "personal" } };
+    const answer = JSON.stringify(await rig.ask(who, "tools/call", call));
+    expect(answer.includes("Ask the user to open"), name).toBe(isOffered);
+  }
+});
+
 it("tells nobody but that person, and who sees everything, what happens on their server", async () => {
   const rig = await openRig();
   const readers = new AbortController();

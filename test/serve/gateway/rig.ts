@@ -103,6 +103,7 @@ export async function openGateway(config: BoardConfig, options: RigOptions = {})
             sessionServers,
             userServers: agent.servers.flatMap((each) => (isPerUser(each) ? [each.name] : [])),
             exchangedServers: [],
+            reached: () => new Set(),
             roots: agent.roots,
             about: () => undefined,
             keepsApps: () => false,
