@@ -58,7 +58,8 @@ export interface BoardGuardOptions {
 
 /** What the guard of a session's board needs to know of the session. */
 export interface GuardedSession {
-  id: string;
+  /** What the audit calls it. Undefined: the audit names callers alone. */
+  id: string | undefined;
   /** No call of the session needs less approval than this. */
   approval?: ApprovalMode | undefined;
   /** Calls per minute to a server without a setting of its own. Absent: no limit. */

@@ -157,6 +157,8 @@ export interface SessionOptions extends RequestHandlers {
   person?: SessionPerson | false;
   /** Identifies the session in the audit log. Default: a random id. */
   id?: string;
+  /** Whether the audit and the log name the session. `false`: several callers share it, and the caller says whose a call is. Default true. */
+  isNamed?: boolean;
   /** Tools for this session only, in addition to the board's. */
   native?: readonly (NativeTool | NativeToolFactory)[];
   /** Called before a call that needs approval. Default: the board's. */

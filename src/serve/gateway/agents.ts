@@ -415,7 +415,7 @@ export class ServedAgent {
     person: SessionPerson | undefined,
   ): PolicyBoard {
     const id = `policy-${shortHash(key)}`;
-    const served = this.#open(admitted, person, { id, perSession: false });
+    const served = this.#open(admitted, person, { id, isNamed: false, perSession: false });
     const board = { served, users: 0, person: person?.id, mayBeSignedIn: false };
     this.#policyBoards.set(key, board);
     return board;

@@ -93,10 +93,10 @@ export class SessionLayer {
 
   get beneath(): BoardBeneath {
     const { cwd, additionalDirectories = [], tools, rateLimit, sendMcpMessage } = this.#given;
-    const { hidesRefused = false, person } = this.#given;
+    const { hidesRefused = false, person, isNamed = true } = this.#given;
     return {
       core: this.#base,
-      session: { id: this.id, approval: tools?.approval, rateLimit },
+      session: { id: isNamed ? this.id : undefined, approval: tools?.approval, rateLimit },
       directories: [cwd, ...additionalDirectories],
       timeoutOf: timeoutOf(this.#given),
       sendMcpMessage,
@@ -288,6 +288,7 @@ const KINDS: Kinds<SessionOptions> = {
         typeof value.signInHint === "function"),
   ],
   id: TEXT,
+  isNamed: FLAG,
   native: LIST,
   approval: MODE,
   tools: OBJECT,
@@ -354,6 +355,7 @@ function optionsFor(given: SessionOptions, board: BoardOptions, session: string)
     roots,
     defaultToolTimeout = board.defaultToolTimeout,
     resourceTools = board.resourceTools,
+    isNamed = true,
   } = given;
   return {
     ...inherited,
@@ -361,7 +363,7 @@ function optionsFor(given: SessionOptions, board: BoardOptions, session: string)
     ...(resourceTools !== undefined && { resourceTools }),
     workspaceDir: cwd,
     roots,
-    logger: board.logger && loggerWith({ session }, board.logger),
+    logger: isNamed ? board.logger && loggerWith({ session }, board.logger) : board.logger,
     onApproval: given.onApproval ?? board.onApproval,
     onElicitation: given.onElicitation ?? board.onElicitation,
     onSampling: given.onSampling ?? board.onSampling,
