@@ -78,6 +78,11 @@ function insideOf(shape, path) {
       return insideOf(ofAllTypes(shape.values.shape), `${path}.<name>`);
     case "list":
       return insideOf(shape.item.shape, `${path}[]`);
+    case "either": {
+      // A text is short for an object with one key.
+      const [first, second] = shape.schemas.map((each) => each.shape);
+      return first.kind === "string" ? insideOf(second, path) : [];
+    }
     default:
       return [];
   }

@@ -69,23 +69,20 @@ async function programFindings(live: LiveConfig, { agentIds }: GatewayConfig): P
 }
 
 async function engineFindings(state: SharedState, clock: Clock): Promise<Finding[]> {
-  const before = clock.monotonic();
-  await state.grants.withLease(DOCTOR, async () => {});
-  const ms = Math.round(clock.monotonic() - before);
-  const bucket = [{ key: DOCTOR, perMinute: PER_MINUTE }];
-  await state.limits.take(bucket, 0);
-  state.limits.giveBack(bucket);
-  // Nobody waits for the answer to `leave`. Valkey answers in order, so the second `enter` waits for the first `leave`.
-  for (let times = 0; times < 2; times += 1) {
-    const leave = await state.limits.enter(DOCTOR, PER_MINUTE);
-    leave?.();
-  }
-  const { replicas = 0, away = [] } = state.health?.() ?? {};
+  const timed = async (use: () => Promise<void>): Promise<string> => {
+    const before = clock.monotonic();
+    await use();
+    return `${Math.round(clock.monotonic() - before)} ms`;
+  };
+  const leased = await timed(() => state.grants.withLease(DOCTOR, async () => {}));
+  const counted = await timed(() => countCalls(state));
+  const { replicas = 0, engines = [], away = [] } = state.health?.() ?? {};
+  const hasValkey = engines.includes("valkey") && away.every(({ engine }) => engine !== "valkey");
   return [
     {
       level: "ok",
       check: "shared-state",
-      message: `PostgreSQL takes a lease and gives it back in ${ms} ms; ${plural(replicas, "gateway")} ${replicas === 1 ? "uses" : "use"} it now`,
+      message: `PostgreSQL takes a lease and gives it back in ${leased}${hasValkey ? `, Valkey counts calls in ${counted}` : ""}; ${plural(replicas, "gateway")} ${replicas === 1 ? "uses" : "use"} ${hasValkey ? "them" : "it"} now`,
     },
     ...away.map(({ engine, message }): Finding => ({
       level: "warning",
@@ -97,6 +94,17 @@ async function engineFindings(state: SharedState, clock: Clock): Promise<Finding
       remedy: `check gateway.shared.${engine} in the configuration, and whether it runs`,
     })),
   ];
+}
+
+async function countCalls({ limits }: SharedState): Promise<void> {
+  const bucket = [{ key: DOCTOR, perMinute: PER_MINUTE }];
+  await limits.take(bucket, 0);
+  limits.giveBack(bucket);
+  // Nobody waits for the answer to `leave`. Valkey answers in order, so the second `enter` waits for the first `leave`.
+  for (let times = 0; times < 2; times += 1) {
+    const leave = await limits.enter(DOCTOR, PER_MINUTE);
+    leave?.();
+  }
 }
 
 /** A gateway needs some rights only later, as when somebody signs in or out, so nothing has failed yet without them. */

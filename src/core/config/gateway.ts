@@ -176,12 +176,17 @@ function sharedSettings(
   postgres: NonNullable<SharedBlock["postgres"]>,
 ): SharedSettings {
   return {
-    postgres: withTls(postgres),
-    ...(valkey && { valkey: { ...withTls(valkey), primary: valkey.primary ?? "mymaster" } }),
+    postgres: withTls(asObject(postgres)),
+    ...(valkey && { valkey: { primary: "mymaster", ...withTls(asObject(valkey)) } }),
     keys,
     ...(replica && { replica }),
     maxStale,
   };
+}
+
+/** An engine may be only its URL. */
+function asObject<Engine extends object>(engine: string | Engine): Engine | { url: string } {
+  return typeof engine === "string" ? { url: engine } : engine;
 }
 
 /** Nobody but this machine sees what is sent to it. */
@@ -201,8 +206,10 @@ function withTls<Engine extends { url: string; tls?: TlsFiles | false; sentinels
 }
 
 function withPaths(shared: SharedBlock, toPath: (given: string) => string): SharedBlock {
-  const inEngine = <Engine extends { tls?: TlsFiles | false }>(engine: Engine): Engine =>
-    engine.tls
+  const inEngine = <Engine extends { tls?: TlsFiles | false }>(
+    engine: string | Engine,
+  ): string | Engine =>
+    typeof engine === "object" && engine.tls
       ? {
           ...engine,
           tls: Object.fromEntries(

@@ -161,3 +161,12 @@ it.each<[string, object | false | undefined, { ca?: string } | undefined]>([
     maxStale: 900_000,
   });
 });
+
+it("takes an engine that is only its URL as one without a password", async () => {
+  const [db, cache] = ["postgres://u@db.example.com/x", "valkeys://cache.example.com"];
+  const load = async (shared: object): Promise<unknown> =>
+    (await loadGateway(await writeConfig(JSON.stringify({ gateway: { shared } })))).settings.shared;
+  const short = await load({ postgres: db, valkey: cache });
+  expect(short).toEqual(await load({ postgres: { url: db }, valkey: { url: cache } }));
+  expect(short).toMatchObject({ valkey: { url: cache, primary: "mymaster", tls: {} } });
+});

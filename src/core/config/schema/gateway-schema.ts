@@ -17,6 +17,7 @@ import {
   object,
   off,
   oneOf,
+  type Schema,
   text,
   verified,
 } from "./schema.ts";
@@ -161,8 +162,7 @@ const quotas = object({
 });
 
 /** How the URL of each engine begins. */
-const POSTGRES_URL = /^postgres(?:ql)?:/;
-const VALKEY_URL = /^(?:valkey|redis)s?:/;
+const URLS = { postgres: /^postgres(?:ql)?:/, valkey: /^(?:valkey|redis)s?:/ } as const;
 
 const engineTls = either(
   [(value) => value === false, off()],
@@ -183,32 +183,53 @@ const password = resolvable().describe("A reference to the password.", {
   examples: ["secret://env/PGPASSWORD"],
 });
 
+/** An engine: an object, or only its URL. */
+function engineSettings<Settings>(
+  name: keyof typeof URLS,
+  settings: Schema<Settings>,
+): Schema<string | Settings> {
+  return either(
+    [
+      (value) => typeof value === "string",
+      verified(engineUrlProblem(name, true), text(), URLS[name]),
+    ],
+    [(value) => typeof value === "object" && value !== null && !Array.isArray(value), settings],
+    'a URL without a password, or an object with "url"',
+  );
+}
+
 const shared = object({
-  postgres: object({
-    url: verified(engineUrlProblem("postgres"), text(), POSTGRES_URL).describe(
-      "Where it is, with the user and without the password.",
-      { examples: ["postgres://plugboard@db.example.com/plugboard"] },
-    ),
-    password: password.optional(),
-    tls: engineTls.optional(),
-  })
-    .describe("Keeps what must not be lost.")
+  postgres: engineSettings(
+    "postgres",
+    object({
+      url: verified(engineUrlProblem("postgres"), text(), URLS.postgres).describe(
+        "Where it is, with the user and without the password.",
+        { examples: ["postgres://plugboard@db.example.com/plugboard"] },
+      ),
+      password: password.optional(),
+      tls: engineTls.optional(),
+    }),
+  )
+    .describe("Keeps what must not be lost. A string is its `url`.")
     .optional(),
-  valkey: object({
-    url: verified(engineUrlProblem("valkey"), text(), VALKEY_URL).describe(
-      "Where it is, without the password. With sentinels, only its user and the number of the database count.",
-      { examples: ["valkey://cache.example.com"] },
-    ),
-    password: password.optional(),
-    tls: engineTls.optional(),
-    sentinels: listOf(
-      matching(/^[^\s/@:]+(?::\d{1,5})?$/, "is not a host with a port, such as sentinel-1:26379"),
-    )
-      .describe("Those who know which one is the primary.", { default: [] })
-      .optional(),
-    primary: text().describe("What the sentinels call it.", { default: "mymaster" }).optional(),
-  })
-    .describe("Counts limits for all gateways together. Redis works too.")
+  valkey: engineSettings(
+    "valkey",
+    object({
+      url: verified(engineUrlProblem("valkey"), text(), URLS.valkey).describe(
+        "Where it is, without the password. With sentinels, only its user and the number of the database count.",
+        { examples: ["valkey://cache.example.com"] },
+      ),
+      password: password.optional(),
+      tls: engineTls.optional(),
+      sentinels: listOf(
+        matching(/^[^\s/@:]+(?::\d{1,5})?$/, "is not a host with a port, such as sentinel-1:26379"),
+      )
+        .describe("Those who know which one is the primary.", { default: [] })
+        .optional(),
+      primary: text().describe("What the sentinels call it.", { default: "mymaster" }).optional(),
+    }),
+  )
+    .describe("Counts limits for all gateways together. Redis works too. A string is its `url`.")
     .optional(),
   keys: atLeastOne(resolvable())
     .describe(
@@ -416,18 +437,24 @@ function sharedIssues({ shared: block }: GatewayBlock): Issue[] {
   ];
 }
 
-function engineUrlProblem(engine: "postgres" | "valkey"): (url: string) => string | undefined {
-  const isMeant = engine === "postgres" ? POSTGRES_URL : VALKEY_URL;
+/** `isAlone`: there is no object around the URL, in which a password would be. */
+function engineUrlProblem(
+  engine: keyof typeof URLS,
+  isAlone = false,
+): (url: string) => string | undefined {
+  const example = engine === "postgres" ? "host/database" : "host/0";
+  const whole = `{ "url": "${engine}://user@${example}", "password": "secret://env/PASSWORD" }`;
   return (url) => {
-    if (!URL.canParse(url) || !isMeant.test(url)) {
+    if (!URL.canParse(url) || !URLS[engine].test(url)) {
       if (/^(?:secret|op):\/\/|\$\{/.test(url)) {
-        return `is a reference, and only "password" can be one; write the URL itself without its password, such as ${engine}://user@host/${engine === "postgres" ? "database" : "0"}, and "password": "secret://env/PASSWORD" beside it`;
+        return isAlone
+          ? `is a reference, and only a password can be one; write ${whole}`
+          : `is a reference, and only "password" can be one; write the URL itself without its password, such as ${engine}://user@${example}, and "password": "secret://env/PASSWORD" beside it`;
       }
-      return `is not the URL of an engine; expected one such as ${engine}://host/${engine === "postgres" ? "database" : "0"}`;
+      return `is not the URL of an engine; expected one such as ${engine}://${example}`;
     }
-    return new URL(url).password === ""
-      ? undefined
-      : 'has a password in it; expected it in "password", as a reference';
+    if (new URL(url).password === "") return undefined;
+    return `has a password in it; expected ${isAlone ? whole : 'it in "password", as a reference'}`;
   };
 }
 

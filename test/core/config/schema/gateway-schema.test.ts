@@ -69,6 +69,18 @@ describe("a wrong block gateway", () => {
       'FILE:1:41  gateway.shared.postgres.url  has a password in it; expected it in "password", as a reference',
     ],
     [
+      "{ shared: { postgres: 'postgres://u:p@db/x' } }",
+      'FILE:1:34  gateway.shared.postgres  has a password in it; expected { "url": "postgres://user@host/database", "password": "secret://env/PASSWORD" }',
+    ],
+    [
+      "{ shared: { postgres: 'postgres://db/x', valkey: 'secret://env/CACHE' } }",
+      'FILE:1:61  gateway.shared.valkey  is a reference, and only a password can be one; write { "url": "valkey://user@host/0", "password": "secret://env/PASSWORD" }',
+    ],
+    [
+      "{ shared: { postgres: 5 } }",
+      'FILE:1:34  gateway.shared.postgres  is a number; expected a URL without a password, or an object with "url"',
+    ],
+    [
       "{ shared: { postgres: { url: 'postgres://db/x' }, keys: ['short'] } }",
       "FILE:1:69  gateway.shared.keys[0]  is shorter than 32 characters",
     ],
