@@ -3,6 +3,7 @@
 import { existsSync } from "node:fs";
 import { gatewaySettings, loadGateway } from "../../core/config/gateway.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
+import type { GatewaySettings } from "../../core/types/gateway-settings.ts";
 import {
   DEFAULT_TOKEN,
   type GatewayToken,
@@ -24,7 +25,7 @@ import {
   policyOf,
   unseenBy,
 } from "../../serve/gateway/access/token-terms.ts";
-import { usedToday } from "../../serve/gateway/quotas.ts";
+import { quotasOfTokens, type TokenQuota } from "../../serve/gateway/quotas.ts";
 import { localTime } from "../terminal/local-time.ts";
 import { type Column, renderTable } from "../terminal/table.ts";
 import type { AddToken, TokensRequest } from "./command.ts";
@@ -50,8 +51,9 @@ export async function runTokens({ action }: TokensRequest, context: CliContext):
     switch (action.kind) {
       case "list": {
         const all = await tokens.list();
-        const used = await usedToday(all, usage);
-        listTokens(all, used, tokens.defaultFile, context);
+        const { quotas } = await settingsFor(context);
+        const ofTokens = await quotasOfTokens(all, quotas, usage);
+        listTokens(all, ofTokens, tokens.defaultFile, context);
         break;
       }
       case "add":
@@ -120,22 +122,24 @@ async function placeFor(
   token: GatewayToken,
   context: CliContext,
 ): Promise<{ url: string; isUp: boolean }> {
-  const { cwd, homedir } = context.io;
-  const source = findSource(context);
   const path = endpointOf(token);
-  const running = await runningGateway(source, context);
+  const running = await runningGateway(findSource(context), context);
   if (running?.url !== undefined) return { url: `${running.url}${path}`, isUp: true };
-  const settings = await (source.kind === "file"
-    ? loadGateway(source.path, { cwd, homedir, base: source.base }).then(
-        (config) => config.settings,
-        // The token is made all the same; `up` says what is wrong with the file.
-        () => gatewaySettings(),
-      )
-    : gatewaySettings());
-  const { host, port, tls, publicUrl } = settings;
+  const { host, port, tls, publicUrl } = await settingsFor(context);
   const scheme = tls === undefined ? "http" : "https";
   const own = `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;
   return { url: `${publicUrl ?? own}${path}`, isUp: publicUrl !== undefined };
+}
+
+async function settingsFor(context: CliContext): Promise<GatewaySettings> {
+  const { cwd, homedir } = context.io;
+  const source = findSource(context);
+  if (source.kind !== "file") return gatewaySettings();
+  return loadGateway(source.path, { cwd, homedir, base: source.base }).then(
+    ({ settings }) => settings,
+    // Tokens are made and listed all the same; `up` says what is wrong with the file.
+    () => gatewaySettings(),
+  );
 }
 
 /** A token for an agent that does not exist would open nothing, and nobody would see why. */
@@ -163,15 +167,15 @@ async function checkAgents(context: CliContext): Promise<void> {
 
 function listTokens(
   all: readonly GatewayToken[],
-  used: ReadonlyMap<string, number>,
+  quotas: ReadonlyMap<string, readonly TokenQuota[]>,
   defaultFile: string,
   { clock, screen, options }: CliContext,
 ): void {
   if (options.json) {
-    const tokens = all.map((token) => {
-      const callsToday = used.get(token.id);
-      return { ...toJson(token), ...(callsToday !== undefined && { callsToday }) };
-    });
+    const tokens = all.map((token) => ({
+      ...toJson(token),
+      ...callsOf(quotas.get(token.id)),
+    }));
     return screen.json({ tokens, defaultFile });
   }
   const rows = all.map((token) => ({
@@ -179,7 +183,7 @@ function listTokens(
       token.name,
       token.id,
       token.agents?.join(", ") ?? "all",
-      tokenLimits(token.policy, used.get(token.id)).join(", "),
+      tokenLimits(token.policy, quotas.get(token.id)).join(", "),
       expiryOf(token, clock.now()),
       token.lastUsedAt === undefined ? "never" : localTime(token.lastUsedAt).slice(0, -3),
     ],
@@ -194,6 +198,22 @@ function listTokens(
       : "in gateway/token of Plugboard's home, on each machine with a gateway";
     screen.note(`the token default is ${where}`);
   }
+}
+
+/** `callsToday` are those of its quota for all agents. */
+function callsOf(quotas: readonly TokenQuota[] = []): object {
+  const callsToday = quotas.find(({ agent }) => agent === undefined)?.callsToday;
+  const defaults = quotas.filter(({ isDefault }) => isDefault);
+  return {
+    ...(callsToday !== undefined && { callsToday }),
+    ...(defaults.length > 0 && {
+      defaultQuotas: defaults.map(({ quota, agent, callsToday: today }) => ({
+        ...(agent !== undefined && { agent }),
+        ...quota,
+        ...(today !== undefined && { callsToday: today }),
+      })),
+    }),
+  };
 }
 
 function expiryOf({ expiresAt }: GatewayToken, now: number): string {

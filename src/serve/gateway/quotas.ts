@@ -99,16 +99,62 @@ function usageKey(caller: string, agent?: string): string {
   return agent === undefined ? `calls ${caller}` : `calls of ${agent}: ${caller}`;
 }
 
-/** What tokens with a quota for each day have used today, by their ids. */
-export async function usedToday(
+/** A quota that holds for a token, and what it has used of it. */
+export interface TokenQuota {
+  quota: CallQuota;
+  /** It is that of the configuration. */
+  isDefault: boolean;
+  /** Only the calls to this agent count. */
+  agent?: string;
+  /** The calls of today, where the quota is about them. */
+  callsToday?: number;
+}
+
+/** The quotas of each token, by its id: its own, or those of the configuration for the agents that it is for. */
+export async function quotasOfTokens(
   tokens: readonly GatewayToken[],
+  settings: QuotaSettings | undefined,
   usage: Pick<SharedState["usage"], "today">,
-): Promise<Map<string, number>> {
-  const ids = tokens.flatMap(({ id, policy }) => (policy?.quota?.callsPerDay ? [id] : []));
-  if (ids.length === 0) return new Map();
-  const keyOf = (id: string): string => usageKey(tokenCaller(id));
-  const used = await usage.today(ids.map(keyOf));
-  return new Map(ids.map((id) => [id, used.get(keyOf(id)) ?? 0]));
+): Promise<Map<string, readonly TokenQuota[]>> {
+  const all = tokens.map((token) => [token.id, quotasOf(token, settings)] as const);
+  const keys = all.flatMap(([, quotas]) =>
+    quotas.flatMap(({ key, quota }) => (quota.callsPerDay === undefined ? [] : [key])),
+  );
+  const used = keys.length === 0 ? new Map<string, number>() : await usage.today(keys);
+  return new Map(
+    all.map(([id, quotas]) => [
+      id,
+      quotas.map(({ key, ...quota }) => ({
+        ...quota,
+        ...(quota.quota.callsPerDay !== undefined && { callsToday: used.get(key) ?? 0 }),
+      })),
+    ]),
+  );
+}
+
+function quotasOf(
+  { id, policy, agents }: GatewayToken,
+  settings: QuotaSettings | undefined,
+): (TokenQuota & { key: string })[] {
+  const caller = tokenCaller(id);
+  if (caller === DEFAULT_TOKEN_CALLER) return [];
+  const { quota } = policy ?? {};
+  if (quota !== undefined) return [{ quota, isDefault: false, key: usageKey(caller) }];
+  const ofAgents = Object.entries(settings?.agents ?? {}).filter(
+    ([agent]) => agents?.includes(agent) ?? true,
+  );
+  const isForOthers = agents?.every((agent) => ofAgents.some(([each]) => each === agent)) !== true;
+  return [
+    ...(settings?.all !== undefined && isForOthers
+      ? [{ quota: settings.all, isDefault: true, key: usageKey(caller) }]
+      : []),
+    ...ofAgents.map(([agent, of]) => ({
+      quota: of,
+      isDefault: true,
+      agent,
+      key: usageKey(caller, agent),
+    })),
+  ];
 }
 
 /** `1 000 calls` */

@@ -204,6 +204,41 @@ describe("plugboard tokens", () => {
   });
 });
 
+it.each<[string, string[], string[]]>([
+  ["own", ["--calls-per-day", "5"], ["0 of 5 calls today"]],
+  [
+    "all agents",
+    [],
+    [
+      "60 calls/min (default)",
+      "0 of 9 calls today (default)",
+      "0 of 2 calls today to coder (default)",
+      "1 call at a time to coder (default)",
+    ],
+  ],
+  [
+    "one without a quota",
+    ["--agent", "writer"],
+    ["60 calls/min (default)", "0 of 9 calls today (default)"],
+  ],
+  [
+    "one with a quota",
+    ["--agent", "coder"],
+    ["0 of 2 calls today to coder (default)", "1 call at a time to coder (default)"],
+  ],
+])("shows the quotas of the configuration where a token has none: %s", async (_, args, limits) => {
+  const coder = { callsPerDay: 2, concurrentCalls: 1 };
+  const quotas = { callsPerMinute: 60, callsPerDay: 9, agents: { coder } };
+  const agents = { list: [{ id: "coder" }, { id: "writer" }] };
+  const config = ["--config", scratch.file("c.json", { agents, gateway: { quotas } })];
+  await store().ensureDefault();
+  await run("add", "ci", ...args, ...config);
+  const [, ofDefault, shown] = cells((await run("list", ...config)).stdout);
+  // The owner has none.
+  expect(ofDefault).toBe("default | default | all | never | never");
+  expect(shown?.split(" | ").slice(3, -2)).toEqual([limits.join(", ")]);
+});
+
 it.each([
   [[], undefined],
   [["--deny", "*"], undefined],

@@ -4,7 +4,8 @@ import type { TokenPolicy } from "../../../core/types/caller.ts";
 import type { ApprovalMode } from "../../../core/types/guard-settings.ts";
 import type { GatewayToken } from "../../../core/types/shared-state.ts";
 import { meansContent, meansTools } from "../../../core/types/tool-pattern.ts";
-import { plural } from "../../../util/text.ts";
+import { oneLine, plural } from "../../../util/text.ts";
+import type { TokenQuota } from "../quotas.ts";
 
 export interface TokenTerms {
   allow?: string[];
@@ -43,29 +44,35 @@ export function policyOf({
   return Object.keys(policy).length > 0 ? policy : undefined;
 }
 
-/**
- * In words, one after another. Empty: no limits but those of the configuration. `used` are the calls of today, if they are
- * known.
- */
+/** In words, one after another. Empty: no limits but those of the configuration. Default of `quotas`: the token's own. */
 export function tokenLimits(
-  { tools = {}, rateLimit, quota = {}, owner }: TokenPolicy = {},
-  used?: number,
+  { tools = {}, rateLimit, quota, owner }: TokenPolicy = {},
+  quotas: readonly TokenQuota[] = quota === undefined ? [] : [{ quota, isDefault: false }],
 ): string[] {
-  const { callsPerMinute, callsPerDay, concurrentCalls } = quota;
   const unseen = unseenBy(tools);
-  const perDay =
-    used === undefined ? `${callsPerDay} calls/day` : `${used} of ${callsPerDay} calls today`;
   return [
     ...(tools.allow ?? []).map((pattern) => `allow ${pattern}`),
     ...(unseen === undefined ? [] : [`no ${unseen}`]),
     ...(tools.deny ?? []).map((pattern) => `deny ${pattern}`),
     ...(tools.approval === undefined ? [] : [`approval ${tools.approval}`]),
     ...(rateLimit === undefined ? [] : [rateLimit === false ? "no rate" : `${rateLimit}/min`]),
+    ...quotas.flatMap(quotaInWords),
+    ...(owner ? ["owner"] : []),
+  ];
+}
+
+function quotaInWords({ quota, isDefault, agent, callsToday }: TokenQuota): string[] {
+  const { callsPerMinute, callsPerDay, concurrentCalls } = quota;
+  const perDay =
+    callsToday === undefined
+      ? `${callsPerDay} calls/day`
+      : `${callsToday} of ${callsPerDay} calls today`;
+  const whose = [agent === undefined ? "" : ` to ${oneLine(agent)}`, isDefault ? " (default)" : ""];
+  return [
     ...(callsPerMinute === undefined ? [] : [`${callsPerMinute} calls/min`]),
     ...(callsPerDay === undefined ? [] : [perDay]),
     ...(concurrentCalls === undefined ? [] : [`${plural(concurrentCalls, "call")} at a time`]),
-    ...(owner ? ["owner"] : []),
-  ];
+  ].map((each) => `${each}${whose.join("")}`);
 }
 
 /** What its client sees none of: a list of tools gives no resources and prompts, and a list of these gives no tools. */
