@@ -1,7 +1,10 @@
 // A deployment for Compose: two gateways behind HAProxy, and the workers, on one machine. The engines are where the
 // configuration says.
 
+import { readFileSync } from "node:fs";
+import { packageVersion } from "../../util/version.ts";
 import { toYaml, type YamlValue } from "../../util/yaml.ts";
+import { haproxyConfig, hostOf } from "./haproxy.ts";
 import {
   checkHosts,
   type DeploymentFile,
@@ -16,18 +19,38 @@ const HOME = "/var/lib/plugboard";
 const CONFIG = "/etc/plugboard/plugboard.json";
 /** Inside the container of HAProxy, where nobody is root. */
 const BALANCER_PORT = 8080;
+/** Where HAProxy looks for a certificate, and beside it for its key. */
+const BALANCER_CERT = "/usr/local/etc/haproxy/gateway.pem";
+const BALANCER_CA = "/usr/local/etc/haproxy/ca.pem";
+/** Whom to believe about the certificate of the gateways. Debian has its list of authorities there. */
+const TLS_CA = "${PLUGBOARD_TLS_CA:-/etc/ssl/certs/ca-certificates.crt}";
+const CONTAINERFILE = new URL("../../../deploy/Containerfile", import.meta.url);
+/** The only thing that is given to the build: a directory with secrets in it must not get into an image. */
+const BUILD = "image";
 
-export function composeFiles(plan: DeploymentPlan, image: string): DeploymentFile[] {
-  const { workers, port } = plan;
+/** In the containers of gateways. */
+export const TLS_IN_CONTAINER = {
+  cert: "/etc/plugboard/tls/cert.pem",
+  key: "/etc/plugboard/tls/key.pem",
+};
+
+const CA_IN_CONTAINER = "/etc/plugboard/tls/ca.pem";
+
+/** Without an `image`, one is built from the files beside it. */
+export function composeFiles(plan: DeploymentPlan, image: string | undefined): DeploymentFile[] {
+  const { workers, port, isTls } = plan;
   checkHosts(plan, ({ host }) => host, [...GATEWAYS, BALANCER]);
-  const gateways = GATEWAYS.map(
-    (name) => [name, container({ name, args: ["up"], image, variables: plan.variables })] as const,
-  );
+  const common = { image, tls: plan.tls };
+  const gateways = GATEWAYS.map((name) => {
+    const { variables } = plan;
+    return [name, container({ ...common, name, args: ["up"], port, isTls, variables })] as const;
+  });
   const ofWorkers = workers.map((worker) => {
-    const { host: name, variables } = worker;
+    const { host: name, variables, writable } = worker;
     // Compose puts variables in place of `$NAME`.
     const args = workerArguments(worker).map((each) => each.replaceAll("$", () => "$$"));
-    return [name, container({ name, args, image, variables })] as const;
+    const own = { port: worker.port, isTls: isTls && !worker.isPlain, variables, writable };
+    return [name, container({ ...common, ...own, name, args })] as const;
   });
   const names = [...GATEWAYS, ...workers.map(({ host }) => host)];
   const value = {
@@ -35,9 +58,18 @@ export function composeFiles(plan: DeploymentPlan, image: string): DeploymentFil
       [BALANCER]: {
         image: "haproxy:3.0",
         restart: "unless-stopped",
-        volumes: ["./haproxy.cfg:/usr/local/etc/haproxy/haproxy.cfg:ro"],
-        // Whoever ends TLS in front of it is on this machine.
-        ports: [`127.0.0.1:${port}:${BALANCER_PORT}`],
+        volumes: [
+          "./haproxy.cfg:/usr/local/etc/haproxy/haproxy.cfg:ro",
+          ...(plan.tls
+            ? [
+                file(plan.tls.cert, BALANCER_CERT),
+                file(plan.tls.key, `${BALANCER_CERT}.key`),
+                mount(TLS_CA, BALANCER_CA),
+              ]
+            : []),
+        ],
+        // Without TLS, whoever ends it in front of HAProxy is on this machine.
+        ports: [`${isTls && plan.isOpen ? "" : "127.0.0.1:"}${port}:${BALANCER_PORT}`],
         depends_on: [...GATEWAYS],
       },
       ...Object.fromEntries([...gateways, ...ofWorkers]),
@@ -50,34 +82,97 @@ export function composeFiles(plan: DeploymentPlan, image: string): DeploymentFil
   ];
   return [
     { path: "compose.yaml", text: `${head.join("\n")}\n${toYaml(value)}` },
-    { path: "haproxy.cfg", text: haproxyConfig(GATEWAYS, port, BALANCER_PORT) },
+    {
+      path: "haproxy.cfg",
+      text: haproxyConfig({
+        form: "compose",
+        gateways: GATEWAYS.map((name) => ({ name, address: `${name}:${port}` })),
+        bind: `:${BALANCER_PORT}`,
+        inContainers: true,
+        ...(isTls && {
+          tls: { cert: BALANCER_CERT, ca: BALANCER_CA, host: hostOf(plan.publicUrl) },
+        }),
+      }),
+    },
+    ...(image === undefined ? [containerfile()] : []),
     { path: "plugboard.json", text: plan.config },
   ];
+}
+
+function containerfile(): DeploymentFile {
+  const head = "# Written by `plugboard deploy compose`: the image of the gateways and workers.\n";
+  return { path: `${BUILD}/Containerfile`, text: head + readFileSync(CONTAINERFILE, "utf8") };
+}
+
+/** A file that is not there is an error, and no new directory of that name. */
+function file(source: string, target: string, isReadOnly = true): YamlValue {
+  return mount(
+    source.replaceAll("$", () => "$$"),
+    target,
+    isReadOnly,
+  );
+}
+
+function mount(source: string, target: string, isReadOnly = true): YamlValue {
+  return {
+    type: "bind",
+    source,
+    target,
+    ...(isReadOnly && { read_only: true }),
+    bind: { create_host_path: false },
+  };
 }
 
 interface ContainerOptions {
   name: string;
   args: readonly string[];
-  image: string;
+  image: string | undefined;
+  port: number;
+  isTls: boolean;
+  tls: DeploymentPlan["tls"];
   variables: readonly string[];
+  /** Directories of this machine, which are at the same place in the container. */
+  writable?: readonly string[];
 }
 
 /** A volume for each: the audit waits there while PostgreSQL is away, and two gateways cannot share a home. */
-function container({ name, args, image, variables }: ContainerOptions): YamlValue {
+function container(options: ContainerOptions): YamlValue {
+  const { name, args, image, port, isTls, tls, variables, writable = [] } = options;
   return {
-    image,
+    image: image ?? "plugboard",
+    ...(image === undefined && {
+      build: {
+        context: `./${BUILD}`,
+        dockerfile: "Containerfile",
+        args: { PLUGBOARD: `\${PLUGBOARD_PACKAGE:-plugboard@${packageVersion()}}` },
+      },
+    }),
     command: args,
     restart: "unless-stopped",
     stop_grace_period: "70s",
+    healthcheck: { test: ["CMD", "node", "-e", healthCheck(port, isTls)] },
     environment: {
       PLUGBOARD_CONFIG: CONFIG,
       PLUGBOARD_HOME: HOME,
       PLUGBOARD_LOG_FORMAT: "json",
       HOME,
       [OWN_ADDRESS]: name,
+      // For the other gateways.
+      ...(tls && isTls && { NODE_EXTRA_CA_CERTS: CA_IN_CONTAINER }),
       ...Object.fromEntries(variables.map((each) => [each, `\${${each}:?is not set}`])),
     },
-    volumes: [`./plugboard.json:${CONFIG}:ro`, `${name}:${HOME}`],
+    volumes: [
+      `./plugboard.json:${CONFIG}:ro`,
+      `${name}:${HOME}`,
+      ...(tls && isTls
+        ? [
+            file(tls.cert, TLS_IN_CONTAINER.cert),
+            file(tls.key, TLS_IN_CONTAINER.key),
+            mount(TLS_CA, CA_IN_CONTAINER),
+          ]
+        : []),
+      ...writable.map((directory) => file(directory, directory, false)),
+    ],
     read_only: true,
     tmpfs: ["/tmp"],
     cap_drop: ["ALL"],
@@ -85,43 +180,9 @@ function container({ name, args, image, variables }: ContainerOptions): YamlValu
   };
 }
 
-/** `gateways` are their hosts, which all listen at `port`. deploy/haproxy.cfg in the package is the same, with its reasons. */
-function haproxyConfig(gateways: readonly string[], port: number, bind: number): string {
-  return `# Written by \`plugboard deploy compose\`. A POST may have run when its connection breaks, so none is ever sent twice.
-# Without maxconn, HAProxy reserves memory for as many connections as a container may open files: a thousand million.
-global
-    maxconn 4000
-
-defaults
-    mode http
-    log stdout format raw local0 info
-    option httplog
-    option forwardfor
-    timeout connect 2s
-    timeout client 1h
-    timeout server 1h
-    timeout http-request 30s
-    timeout http-keep-alive 60s
-
-# A gateway that is made anew has another address, and HAProxy must start while one of them is away.
-resolvers containers
-    parse-resolv-conf
-    hold valid 5s
-
-frontend clients
-    bind :${bind}
-    default_backend gateways
-
-backend gateways
-    balance leastconn
-    retries 3
-    retry-on conn-failure
-    option redispatch 1
-    http-reuse safe
-    option httpchk
-    http-check send meth GET uri /readyz ver HTTP/1.1 hdr Host localhost
-    http-check expect status 200
-    default-server check inter 1s fall 2 rise 1 resolvers containers init-addr last,libc,none
-${gateways.map((host) => `    server ${host} ${host}:${port}`).join("\n")}
-`;
+/** In a container, 127.0.0.1 is nobody else, and no certificate is for it. */
+function healthCheck(port: number, isTls: boolean): string {
+  const scheme = isTls ? "https" : "http";
+  const at = `{ host: '127.0.0.1', port: ${port}, path: '/healthz', rejectUnauthorized: false }`;
+  return `require('${scheme}').get(${at}, (r) => process.exit(r.statusCode === 200 ? 0 : 1)).on('error', () => process.exit(1))`;
 }

@@ -2,7 +2,7 @@
 
 import { existsSync, statSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { readTextFile, type TextFile, writeTextFile } from "../../core/config/text/text-file.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import { plural } from "../../util/text.ts";
@@ -11,7 +11,7 @@ import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { findSource } from "../find-source.ts";
 import type { DeployRequest } from "./command.ts";
-import { composeFiles } from "./compose.ts";
+import { composeFiles, TLS_IN_CONTAINER } from "./compose.ts";
 import { kustomizeFiles } from "./kustomize.ts";
 import {
   type DeploymentFile,
@@ -19,7 +19,7 @@ import {
   planDeployment,
   type PlanOptions,
 } from "./plan.ts";
-import { systemdFiles } from "./systemd.ts";
+import { OWN_PORT, systemdFiles } from "./systemd.ts";
 
 /** Begins every file of this command; plugboard.json too, since it is JSON5. */
 const MARK = /^(?:#|\/\/) Written by `plugboard deploy /;
@@ -39,12 +39,18 @@ export async function runDeploy(request: DeployRequest, context: CliContext): Pr
     });
   }
   const { cwd, homedir } = io;
+  requireUse(request);
+  const { form, gateways, writable } = request;
   const plan = await planDeployment({
     file: source.path,
     cwd,
     homedir,
     workerAt: at(request),
-    filesGo: FILES_GO[request.form],
+    filesGo: FILES_GO[form],
+    writable,
+    hasBalancer: form === "compose" || gateways !== undefined,
+    ...(form === "compose" && { tlsAt: TLS_IN_CONTAINER }),
+    ...(gateways !== undefined && { replicaPort: `\${${OWN_PORT}}` }),
   });
   const files = filesOf(request, plan);
   const done = request.out === undefined ? undefined : await write(files, request.out, context);
@@ -72,16 +78,34 @@ export async function runDeploy(request: DeployRequest, context: CliContext): Pr
   return EXIT.ok;
 }
 
-function filesOf({ form, image }: DeployRequest, plan: DeploymentPlan): DeploymentFile[] {
+/** Throws INVALID_ARGUMENTS for an option that this form would ignore. */
+function requireUse({ form, workersOn, gateways, image, entry, isMonitored }: DeployRequest): void {
+  const useless = [
+    { option: "--workers-on", isGiven: workersOn !== undefined, of: ["systemd"] },
+    { option: "--gateways", isGiven: gateways !== undefined, of: ["systemd"] },
+    { option: "--image", isGiven: image !== undefined, of: ["kustomize", "compose"] },
+    { option: "--ingress", isGiven: entry?.kind === "ingress", of: ["kustomize"] },
+    { option: "--http-route", isGiven: entry?.kind === "route", of: ["kustomize"] },
+    { option: "--monitor", isGiven: isMonitored, of: ["kustomize"] },
+  ].find(({ isGiven, of }) => isGiven && !of.includes(form));
+  if (useless === undefined) return;
+  const { option, of } = useless;
+  throw new PlugboardError("INVALID_ARGUMENTS", `${option} means nothing to ${form}`, {
+    hint: `it is for plugboard deploy ${of.join(" and ")}`,
+  });
+}
+
+function filesOf(request: DeployRequest, plan: DeploymentPlan): DeploymentFile[] {
+  const { form, image, gateways, entry, isMonitored } = request;
   const config = `// Written by \`plugboard deploy ${form}\` of your configuration. Change that, and deploy it again.\n${plan.config}`;
   const marked = { ...plan, config };
   switch (form) {
     case "kustomize":
-      return kustomizeFiles(marked, image);
+      return kustomizeFiles(marked, { image: image ?? "plugboard", entry, isMonitored });
     case "compose":
       return composeFiles(marked, image);
     case "systemd":
-      return systemdFiles(marked);
+      return systemdFiles(marked, gateways);
   }
 }
 
@@ -128,9 +152,9 @@ async function write(
     }
     found.push([file, before]);
   }
-  await mkdir(directory, { recursive: true });
   const written: Written[] = [];
   for (const [{ path, text }, before] of found) {
+    await mkdir(dirname(join(directory, path)), { recursive: true });
     const state = before.text === undefined ? "made" : before.text === text ? "kept" : "replaced";
     if (state !== "kept") await writeTextFile(before, text);
     written.push({ path: join(out, path), state });

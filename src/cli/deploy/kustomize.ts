@@ -1,5 +1,6 @@
 // A deployment for Kubernetes, as a base for Kustomize. Names have no prefix of a namespace: `namespace:` in your overlay sets it.
 
+import { PlugboardError } from "../../core/types/errors.ts";
 import { toYaml, type YamlValue } from "../../util/yaml.ts";
 import {
   checkHosts,
@@ -17,12 +18,31 @@ const CONFIG = "/etc/plugboard";
 const USER = 1000;
 const FEWEST = 2;
 const MOST = 6;
+/** Of the one core that a gateway can use, in thousandths: then another one is started. */
+const BUSY = "700m";
+/** The Secret with the token that Prometheus shows. */
+const SCRAPE_SECRET = `${NAME}-metrics`;
 /** Time for a load balancer to notice, for calls to end, and for programs to stop. */
 const STOP_SECONDS = 70;
 
 type Manifest = { readonly [key: string]: YamlValue | undefined };
 
-export function kustomizeFiles(plan: DeploymentPlan, image: string): DeploymentFile[] {
+export interface KustomizeOptions {
+  image: string;
+  /** How clients come in, if something is to be written for that. */
+  entry?: Entry | undefined;
+  /** Prometheus' operator finds the gateways. */
+  isMonitored: boolean;
+}
+
+export type Entry =
+  /** An Ingress of this class. */
+  | { kind: "ingress"; className: string }
+  /** A HTTPRoute at this Gateway. */
+  | { kind: "route"; gateway: string };
+
+export function kustomizeFiles(plan: DeploymentPlan, options: KustomizeOptions): DeploymentFile[] {
+  const { image, entry, isMonitored } = options;
   checkHosts(plan, nameOf, [NAME]);
   const workers = plan.workers.map((worker) => ({
     path: `${nameOf(worker)}.yaml`,
@@ -36,7 +56,7 @@ export function kustomizeFiles(plan: DeploymentPlan, image: string): DeploymentF
   }));
   const resources = ["gateway.yaml", ...workers.map(({ path }) => path)];
   return [
-    { path: "kustomization.yaml", text: kustomization(plan, resources) },
+    { path: "kustomization.yaml", text: kustomization(plan, resources, isMonitored) },
     { path: "plugboard.json", text: plan.config },
     {
       path: "gateway.yaml",
@@ -47,13 +67,19 @@ export function kustomizeFiles(plan: DeploymentPlan, image: string): DeploymentF
         disruptionBudget(),
         autoscaler(),
         gatewayPolicy(plan),
+        ...(entry === undefined ? [] : [entryManifest(plan, entry)]),
+        ...(isMonitored ? [serviceMonitor(plan)] : []),
       ),
     },
     ...workers,
   ];
 }
 
-function kustomization({ variables, workers }: DeploymentPlan, resources: string[]): string {
+function kustomization(
+  { variables, workers }: DeploymentPlan,
+  resources: string[],
+  isMonitored: boolean,
+): string {
   const names = [...new Set([...variables, ...workers.flatMap((each) => each.variables)])];
   const literals = names.toSorted().map((name) => `#     --from-literal=${name}=…`);
   const head = [
@@ -67,6 +93,7 @@ function kustomization({ variables, workers }: DeploymentPlan, resources: string
           `#   kubectl create secret generic ${NAME} \\`,
           literals.join(" \\\n"),
         ]),
+    ...(isMonitored ? SCRAPE_HEAD : []),
   ];
   const value = {
     apiVersion: "kustomize.config.k8s.io/v1beta1",
@@ -77,6 +104,14 @@ function kustomization({ variables, workers }: DeploymentPlan, resources: string
   };
   return `${head.join("\n")}\n${toYaml(value)}`;
 }
+
+const SCRAPE_HEAD = [
+  "#",
+  "# Prometheus shows a token, which you make once the gateways run. What a token may use is what it sees:",
+  "#",
+  `#   kubectl create secret generic ${SCRAPE_SECRET} --from-literal=token="$(kubectl exec deploy/${NAME} -- \\`,
+  `#     plugboard tokens add prometheus --owner | sed 's/^Authorization: Bearer //')"`,
+];
 
 function withHead(about: string, ...documents: readonly YamlValue[]): string {
   return `# Written by \`plugboard deploy kustomize\`: ${about}.\n${toYaml(...documents)}`;
@@ -114,6 +149,7 @@ function gatewayDeployment(plan: DeploymentPlan, image: string): Manifest {
           variables,
           image,
           isTls: plan.isTls,
+          writable: [],
           // The audit waits here while PostgreSQL is away. It outlives the container, not the pod.
           home: { emptyDir: { sizeLimit: "2Gi" } },
         }),
@@ -123,7 +159,7 @@ function gatewayDeployment(plan: DeploymentPlan, image: string): Manifest {
 }
 
 function workerDeployment(worker: WorkerPlan, plan: DeploymentPlan, image: string): Manifest {
-  const { port, variables } = worker;
+  const { port, variables, writable } = worker;
   // Kubernetes puts variables in place of `$(NAME)`.
   const args = workerArguments(worker).map((each) => each.replaceAll("$", () => "$$"));
   const name = nameOf(worker);
@@ -144,6 +180,7 @@ function workerDeployment(worker: WorkerPlan, plan: DeploymentPlan, image: strin
           variables,
           image,
           isTls: plan.isTls && !worker.isPlain,
+          writable,
           home: { persistentVolumeClaim: { claimName: name } },
         }),
       },
@@ -167,11 +204,13 @@ interface PodOptions {
   variables: readonly string[];
   image: string;
   isTls: boolean;
+  /** Further directories, which are on that volume too. */
+  writable: readonly string[];
   /** The volume of Plugboard's home, which is the home of its programs too. */
   home: Manifest;
 }
 
-function podSpec({ args, port, variables, image, isTls, home }: PodOptions): Manifest {
+function podSpec({ args, port, variables, image, isTls, writable, home }: PodOptions): Manifest {
   const probe = (path: string, more: Manifest): Manifest => ({
     httpGet: { path, port: "http", ...(isTls && { scheme: "HTTPS" }) },
     ...more,
@@ -238,6 +277,11 @@ function podSpec({ args, port, variables, image, isTls, home }: PodOptions): Man
         volumeMounts: [
           { name: "config", mountPath: CONFIG, readOnly: true },
           { name: "home", mountPath: HOME },
+          ...writable.map((directory) => ({
+            name: "home",
+            mountPath: directory,
+            subPath: `writable${directory}`,
+          })),
           { name: "tmp", mountPath: "/tmp" },
         ],
       },
@@ -280,11 +324,106 @@ function autoscaler(): Manifest {
       metrics: [
         {
           type: "Resource",
-          resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 70 } },
+          // Of one core, which is all that a gateway uses; not of what its pod asks for.
+          resource: { name: "cpu", target: { type: "AverageValue", averageValue: BUSY } },
         },
       ],
       // A gateway that goes ends the streams of its clients, so it goes only when it is not needed for a while.
       behavior: { scaleDown: { stabilizationWindowSeconds: 300 } },
+    },
+  };
+}
+
+/** Throws CONFIG_INVALID without `gateway.publicUrl`. */
+function entryManifest({ publicUrl, port, isTls }: DeploymentPlan, entry: Entry): Manifest {
+  if (publicUrl === undefined) {
+    const what = entry.kind === "ingress" ? "an Ingress" : "a HTTPRoute";
+    throw new PlugboardError("CONFIG_INVALID", `${what} needs the name that clients use`, {
+      hint: 'say it in the configuration: "publicUrl": "https://gateway.example.com" in gateway',
+    });
+  }
+  const { hostname: host, protocol } = publicUrl;
+  const metadata = { name: NAME, labels: labels("gateway") };
+  if (entry.kind === "route") {
+    const [name = "", namespace] = entry.gateway.split("/").toReversed();
+    return {
+      apiVersion: "gateway.networking.k8s.io/v1",
+      kind: "HTTPRoute",
+      metadata,
+      spec: {
+        parentRefs: [{ name, namespace }],
+        hostnames: [host],
+        rules: [
+          {
+            backendRefs: [{ name: NAME, port }],
+            // Streams are silent for long, and calls may take ten minutes.
+            timeouts: { request: "0s" },
+          },
+        ],
+      },
+    };
+  }
+  return {
+    apiVersion: "networking.k8s.io/v1",
+    kind: "Ingress",
+    metadata: {
+      ...metadata,
+      ...(entry.className.includes("nginx") && { annotations: nginxAnnotations(isTls) }),
+    },
+    spec: {
+      ingressClassName: entry.className,
+      ...(protocol === "https:" && { tls: [{ hosts: [host], secretName: `${NAME}-tls` }] }),
+      rules: [
+        {
+          host,
+          http: {
+            paths: [
+              {
+                path: "/",
+                pathType: "Prefix",
+                backend: { service: { name: NAME, port: { name: "http" } } },
+              },
+            ],
+          },
+        },
+      ],
+    },
+  };
+}
+
+/** As deploy/nginx.conf: nothing is held back, silence is no failure, and what was sent is not sent again. */
+function nginxAnnotations(isTls: boolean): Manifest {
+  const prefix = "nginx.ingress.kubernetes.io";
+  return {
+    [`${prefix}/proxy-buffering`]: "off",
+    [`${prefix}/proxy-request-buffering`]: "off",
+    [`${prefix}/proxy-read-timeout`]: "3600",
+    [`${prefix}/proxy-send-timeout`]: "3600",
+    [`${prefix}/proxy-body-size`]: "16m",
+    [`${prefix}/proxy-next-upstream`]: "error timeout",
+    ...(isTls && { [`${prefix}/backend-protocol`]: "HTTPS" }),
+  };
+}
+
+/** For Prometheus' operator. */
+function serviceMonitor({ isTls, publicUrl }: DeploymentPlan): Manifest {
+  return {
+    apiVersion: "monitoring.coreos.com/v1",
+    kind: "ServiceMonitor",
+    metadata: { name: NAME, labels: labels("gateway") },
+    spec: {
+      selector: { matchLabels: labels("gateway") },
+      endpoints: [
+        {
+          port: "http",
+          path: "/metrics",
+          ...(isTls && {
+            scheme: "https",
+            ...(publicUrl && { tlsConfig: { serverName: publicUrl.hostname } }),
+          }),
+          authorization: { credentials: { name: SCRAPE_SECRET, key: "token" } },
+        },
+      ],
     },
   };
 }

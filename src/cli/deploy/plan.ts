@@ -1,7 +1,8 @@
 // What a deployment consists of, whichever form it is written in: the one configuration of all gateways and workers, and which
 // variables each of them needs. No value of a secret is ever read.
 
-import { isIP } from "node:net";
+import { isIP, isIPv6 } from "node:net";
+import { isAbsolute } from "node:path";
 import { undecidedServers } from "../../core/board/worker.ts";
 import { variablesIn } from "../../core/config/fingerprint.ts";
 import { loadGateway } from "../../core/config/gateway.ts";
@@ -46,6 +47,12 @@ export interface DeploymentPlan {
   ports: readonly number[];
   /** The gateways speak TLS themselves. */
   isTls: boolean;
+  /** The certificate and its key, on this machine. */
+  tls?: { cert: string; key: string };
+  /** What clients call the gateway. */
+  publicUrl?: URL;
+  /** The configuration lets others than this machine reach it. */
+  isOpen: boolean;
   /** For the person: what is left to do or to look at. */
   notes: readonly string[];
 }
@@ -61,7 +68,11 @@ export interface WorkerPlan {
   port: number;
   /** It speaks no TLS. */
   isPlain: boolean;
+  /** All addresses of its machine, of IPv6 too where the gateways listen there. */
+  listensAt: "0.0.0.0" | "::";
   variables: readonly string[];
+  /** Directories that its program writes to, besides its home and /tmp. */
+  writable: readonly string[];
 }
 
 export interface DeploymentFile {
@@ -78,12 +89,26 @@ export interface PlanOptions {
   workerAt: (name: string, index: number) => { host: string; port: number };
   /** Where files are put that the configuration names, for people. */
   filesGo: string;
+  /** A balancer in front of the gateways is a part of the deployment, and ends TLS itself. */
+  hasBalancer?: boolean;
+  /** Where the gateways find their certificate and its key. Absent: where the configuration says. */
+  tlsAt?: { cert: string; key: string };
+  /** Where each gateway listens, for the others: a number, or a variable. Default: where all do. */
+  replicaPort?: string;
+  /** Directories that workers write to, by server. */
+  writable: readonly WritableDirectory[];
+}
+
+export interface WritableDirectory {
+  server: string;
+  /** Absolute. */
+  directory: string;
 }
 
 /** What runs the worker, after `plugboard`. */
-export function workerArguments({ server, agent, port }: WorkerPlan): string[] {
+export function workerArguments({ server, agent, port, listensAt }: WorkerPlan): string[] {
   const of = agent === undefined ? [] : ["--agent", agent];
-  return ["up", "--only", server, "--host", "0.0.0.0", "--port", String(port), ...of];
+  return ["up", "--only", server, "--host", listensAt, "--port", String(port), ...of];
 }
 
 /**
@@ -126,13 +151,14 @@ export async function planDeployment(options: PlanOptions): Promise<DeploymentPl
       { hint: "docs/fleet.md says what it needs; one gateway alone: docs/gateway.md" },
     );
   }
-  const text = asDeployed(await withWorkers(options, agentIds), given.settings);
+  const text = asDeployed(await withWorkers(options, agentIds), given.settings, options);
   const { settings } = await loadGateway(file, { ...place, text });
   const agents = await Promise.all(agentIds.map((id) => loadConfig(file, id, { ...place, text })));
   // As it is written, for the line; and as it is deployed, since that is what others read.
   const inText = writtenSecret(await readConfigText(file)) ?? writtenSecret(text);
   refuseCredentials(file, settings, agents, inText);
-  const workers = workersOf(agents);
+  const listensAt = isIPv6(plainHost(settings.host)) ? "::" : "0.0.0.0";
+  const workers = workersOf(agents, listensAt, options.writable);
   const ofWorkers = new Set(workers.flatMap((each) => each.variables));
   return {
     config: text,
@@ -141,7 +167,22 @@ export async function planDeployment(options: PlanOptions): Promise<DeploymentPl
     workers,
     ports: portsOf(settings, agents),
     isTls: settings.tls !== undefined,
-    notes: notesOf(settings, agents, ofWorkers, options.filesGo),
+    ...(given.settings.tls && { tls: given.settings.tls }),
+    ...(settings.publicUrl !== undefined && { publicUrl: new URL(settings.publicUrl) }),
+    isOpen: !isLocal(plainHost(given.settings.host)),
+    notes: [
+      ...notesOf(
+        options.tlsAt === undefined ? settings : { ...settings, tls: undefined },
+        agents,
+        ofWorkers,
+        options.filesGo,
+      ),
+      ...(settings.tls !== undefined && given.settings.shared.replica === undefined
+        ? [
+            `the gateways reach each other as ${settings.shared?.replica?.url}: their certificate has to be for these names or addresses too`,
+          ]
+        : []),
+    ],
   };
 }
 
@@ -166,7 +207,7 @@ async function withWorkers(
       const ownName = names.next(name, id);
       const { host, port } = workerAt(ownName, made);
       text = withServerValue(current, name, ["worker"], {
-        url: `http://${host}:${port}/mcp`,
+        url: `http://${isIPv6(host) ? `[${host}]` : host}:${port}/mcp`,
         token: `secret://env/PLUGBOARD_WORKER_${ownName.toUpperCase().replaceAll("-", "_")}`,
         allowInsecure: true,
       });
@@ -195,12 +236,18 @@ class WorkerNames {
 }
 
 /** The text with what several gateways need, unless it has that: where they listen, how the others reach each, `stopDelay`. */
-function asDeployed(text: string, settings: GatewaySettings): string {
+function asDeployed(
+  text: string,
+  settings: GatewaySettings,
+  { hasBalancer = false, tlsAt, replicaPort = String(portOf(settings)) }: PlanOptions,
+): string {
   const { host, tls, behindProxy, shared } = settings;
-  const port = portOf(settings);
   const changes: [KeyPath, unknown][] = [
     ...(isLocal(plainHost(host)) ? [[["host"], "0.0.0.0"] as [KeyPath, unknown]] : []),
-    ...(tls || behindProxy ? [] : [[["behindProxy"], true] as [KeyPath, unknown]]),
+    ...(behindProxy || (tls && !hasBalancer)
+      ? []
+      : [[["behindProxy"], true] as [KeyPath, unknown]]),
+    ...(tls && tlsAt ? [[["tls"], tlsAt] as [KeyPath, unknown]] : []),
     ...(valueAt(text, ["gateway", "stopDelay"]) === undefined
       ? [[["stopDelay"], STOP_DELAY_MS] as [KeyPath, unknown]]
       : []),
@@ -208,7 +255,7 @@ function asDeployed(text: string, settings: GatewaySettings): string {
       ? [
           [
             ["shared", "replica"],
-            { url: `${tls ? "https" : "http"}://\${${OWN_ADDRESS}}:${port}` },
+            { url: `${tls ? "https" : "http"}://\${${OWN_ADDRESS}}:${replicaPort}` },
           ] as [KeyPath, unknown],
         ]
       : []),
@@ -277,7 +324,11 @@ function needed(values: readonly unknown[]): string[] {
   });
 }
 
-function workersOf(agents: readonly AgentConfig[]): WorkerPlan[] {
+function workersOf(
+  agents: readonly AgentConfig[],
+  listensAt: WorkerPlan["listensAt"],
+  writable: readonly WritableDirectory[],
+): WorkerPlan[] {
   const plans = new Map<string, WorkerPlan>();
   const names = new WorkerNames();
   for (const { agentId, servers, secrets, networkProxy } of agents) {
@@ -294,11 +345,32 @@ function workersOf(agents: readonly AgentConfig[]): WorkerPlan[] {
         server: name,
         ...(agentId !== DEFAULT_AGENT && { agent: agentId }),
         ...at,
+        listensAt,
         variables: needed([worker.process, worker.token, secrets, networkProxy]),
+        writable: writableOf(name, worker.process?.cwd, writable),
       });
     }
   }
-  return [...plans.values()];
+  const all = [...plans.values()];
+  const odd = writable.find(({ server }) => all.every((each) => each.server !== server));
+  if (odd === undefined) return all;
+  const message = `--writable ${visible(odd.server)}=${visible(odd.directory)} names no server that a worker runs`;
+  throw new PlugboardError("INVALID_ARGUMENTS", message, {
+    hint:
+      all.length === 0
+        ? "no server needs a worker"
+        : `those with a worker are ${all.map(({ server }) => visible(server)).join(", ")}`,
+  });
+}
+
+/** A program writes to its working directory as a rule, and to what it was given. */
+function writableOf(
+  server: string,
+  cwd: string | undefined,
+  given: readonly WritableDirectory[],
+): string[] {
+  const own = given.flatMap((each) => (each.server === server ? [each.directory] : []));
+  return [...new Set([...(cwd === undefined || !isAbsolute(cwd) ? [] : [cwd]), ...own])];
 }
 
 function oneForTwo(first: string, second: string): PlugboardError {

@@ -1,14 +1,20 @@
 // A deployment as units of systemd: the same gateway on every machine, and the workers on one of them.
 
+import { haproxyConfig, hostOf } from "./haproxy.ts";
 import { type DeploymentFile, type DeploymentPlan, OWN_ADDRESS, workerArguments } from "./plan.ts";
 
-export function systemdFiles(plan: DeploymentPlan): DeploymentFile[] {
+/** Where each of several gateways on one machine listens. */
+export const OWN_PORT = "PLUGBOARD_PORT";
+/** Of the first of several gateways, after that of HAProxy. Workers are before it. */
+const FIRST_AFTER = 101;
+/** HAProxy finds the key in the same file, or beside it with `.key` at its end. */
+const BALANCER_CERT = "/etc/haproxy/gateway.pem";
+
+/** `gateways` is how many are on each machine, if it is more than one: then they are behind a HAProxy of that machine. */
+export function systemdFiles(plan: DeploymentPlan, gateways?: number): DeploymentFile[] {
   return [
     { path: "plugboard.json", text: plan.config },
-    {
-      path: "plugboard.service",
-      text: unit({ about: "Plugboard gateway", state: "plugboard", args: "up" }),
-    },
+    ...(gateways === undefined ? [oneGateway()] : severalGateways(plan, gateways)),
     { path: "plugboard.environment", text: environment([OWN_ADDRESS, ...plan.variables]) },
     ...plan.workers.flatMap((worker): DeploymentFile[] => {
       const name = `plugboard-worker-${worker.id}`;
@@ -19,11 +25,44 @@ export function systemdFiles(plan: DeploymentPlan): DeploymentFile[] {
             about: `Plugboard worker of ${described(worker.server)}`,
             state: name,
             args: workerArguments(worker).map(word).join(" "),
+            writable: worker.writable,
           }),
         },
         { path: `${name}.environment`, text: environment(worker.variables) },
       ];
     }),
+  ];
+}
+
+function oneGateway(): DeploymentFile {
+  const text = unit({ about: "Plugboard gateway", state: "plugboard", args: "up" });
+  return { path: "plugboard.service", text };
+}
+
+/** A template: `systemctl start plugboard@7685` starts the one that listens there. */
+function severalGateways(
+  { port, isTls, publicUrl }: DeploymentPlan,
+  count: number,
+): DeploymentFile[] {
+  const ports = Array.from({ length: count }, (_, at) => port + FIRST_AFTER + at);
+  const template = unit({
+    about: "Plugboard gateway at port %i",
+    state: "plugboard-%i",
+    environment: "plugboard",
+    edited: "plugboard@",
+    more: [`Environment=${OWN_PORT}=%i`],
+    args: "up --port %i",
+  });
+  const haproxy = haproxyConfig({
+    form: "systemd",
+    gateways: ports.map((each) => ({ name: `gateway-${each}`, address: `127.0.0.1:${each}` })),
+    bind: `:${port}`,
+    inContainers: false,
+    ...(isTls && { tls: { cert: BALANCER_CERT, ca: "@system-ca", host: hostOf(publicUrl) } }),
+  });
+  return [
+    { path: "plugboard@.service", text: template },
+    { path: "haproxy.cfg", text: haproxy },
   ];
 }
 
@@ -49,13 +88,24 @@ function environment(variables: readonly string[]): string {
 
 interface UnitOptions {
   about: string;
-  /** The name of its directory under /var/lib, and of its file with variables. */
+  /** The name of its directory under /var/lib. */
   state: string;
   args: string;
+  /** The name of its file with variables. Default: `state`. */
+  environment?: string;
+  /** What `systemctl edit` calls it. Default: `state`. */
+  edited?: string;
+  /** Further lines about the process. */
+  more?: readonly string[];
+  /** Directories that its program writes to. */
+  writable?: readonly string[];
 }
 
-function unit({ about, state, args }: UnitOptions): string {
-  return `# Written by \`plugboard deploy systemd\`. Put what you change into a drop-in: systemctl edit ${state}.
+function unit(options: UnitOptions): string {
+  const { about, state, args, environment: file = state, edited = state } = options;
+  const { more = [], writable = [] } = options;
+  const own = [...more, ...writable.map((each) => `ReadWritePaths=${word(each)}`)];
+  return `# Written by \`plugboard deploy systemd\`. Put what you change into a drop-in: systemctl edit ${edited}.
 
 [Unit]
 Description=${about}
@@ -71,8 +121,8 @@ StateDirectory=${state}
 StateDirectoryMode=0700
 Environment=PLUGBOARD_HOME=/var/lib/${state}
 Environment=PLUGBOARD_LOG_FORMAT=json
-EnvironmentFile=/etc/plugboard/${state}.environment
-ExecStart=/usr/bin/env plugboard ${args} --config /etc/plugboard/plugboard.json
+EnvironmentFile=/etc/plugboard/${file}.environment
+${own.map((line) => `${line}\n`).join("")}ExecStart=/usr/bin/env plugboard ${args} --config /etc/plugboard/plugboard.json
 WorkingDirectory=/var/lib/${state}
 KillMode=mixed
 KillSignal=SIGTERM

@@ -1,5 +1,6 @@
 // Opens the state that processes share, as the configuration says: in the files of this machine, or in PostgreSQL and Valkey.
 
+import { isIPv6 } from "node:net";
 import { resolveValue } from "../config/resolve.ts";
 import { PlugboardError } from "../types/errors.ts";
 import { SHORTEST_KEY, type SharedSettings } from "../types/gateway-settings.ts";
@@ -54,7 +55,11 @@ async function withValues(
   const { postgres, valkey, keys, replica } = shared;
   return {
     ...shared,
-    ...(replica && { replica: { url: originOf(await fill(replica.url, "replica.url")) } }),
+    ...(replica && {
+      replica: {
+        url: originOf(await withAddress(replica.url, (each) => fill(each, "replica.url"))),
+      },
+    }),
     postgres: await withPassword(postgres, "postgres"),
     ...(valkey && { valkey: await withPassword(valkey, "valkey") }),
     keys: await Promise.all(
@@ -71,6 +76,15 @@ function longEnough(key: string, at: number): string {
     `gateway.shared.keys[${at}] is shorter than ${SHORTEST_KEY} characters`,
     { hint: "to make one: openssl rand -base64 32" },
   );
+}
+
+/** An address of IPv6 comes without the brackets that it has in a URL. */
+async function withAddress(url: string, fill: (part: string) => Promise<string>): Promise<string> {
+  const [, scheme = "", host = "", rest = ""] = /^(https?:\/\/)(\$\{[^}]*\})(.*)$/.exec(url) ?? [];
+  if (host === "") return fill(url);
+  const address = await fill(host);
+  const end = rest === "" ? "" : await fill(rest);
+  return `${scheme}${isIPv6(address) ? `[${address}]` : address}${end}`;
 }
 
 /** Requests are passed on under the path that they came with. */

@@ -1,14 +1,20 @@
 // What the programs say that the files are for: those that `plugboard deploy` writes, and those of the package.
 
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, readdirSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
+import { type Certificates, makeCertificates } from "../../core/net/certificates.ts";
 import { temporaryDirectory } from "../../support/directory.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 const WRITTEN = join(ROOT, "test/fixtures/deploy");
 const SHIPPED = join(ROOT, "deploy");
+
+let certificates: Certificates;
+beforeAll(async () => {
+  certificates = await makeCertificates();
+});
 
 const PATH = `${process.env["PATH"] ?? ""}:/usr/sbin:/sbin`;
 
@@ -30,14 +36,18 @@ function run(program: string, args: string[], env: Record<string, string> = {}):
 }
 
 describeWith("systemd-analyze", () => {
-  const written = join(WRITTEN, "systemd");
-  const units = readdirSync(written).filter((name) => name.endsWith(".service"));
+  const units = ["systemd", "systemd-several"].flatMap((form) =>
+    readdirSync(join(WRITTEN, form))
+      .filter((name) => name.endsWith(".service"))
+      .map((name) => [`${form}: written`, name, join(WRITTEN, form, name)] as const),
+  );
 
   it.each([
-    ...units.map((name) => ["written", name, join(written, name)] as const),
+    ...units,
     ["shipped", "plugboard.service", join(SHIPPED, "systemd/plugboard.service")] as const,
   ])("finds nothing wrong with the unit that is %s: %s", (_, name, path) => {
-    const unit = join(temporaryDirectory(), name);
+    // Of a template, one that it makes.
+    const unit = join(temporaryDirectory(), name.replace("@.", "@7685."));
     cpSync(path, unit);
     expect(run("systemd-analyze", ["verify", "--man=no", unit])).toBe("");
   });
@@ -54,11 +64,31 @@ describeWith("systemd-analyze", () => {
 });
 
 describeWith("haproxy", () => {
+  /** A copy whose certificates are there. */
+  function withCertificate(path: string): string {
+    const directory = temporaryDirectory();
+    const { cert, key } = certificates.selfSigned;
+    for (const [name, text] of [
+      ["gateway.pem", cert],
+      ["gateway.pem.key", key],
+      ["ca.pem", cert],
+      [
+        "haproxy.cfg",
+        readFileSync(path, "utf8").replace(/\/\S+\/(?=(?:gateway|ca)\.pem)/g, `${directory}/`),
+      ],
+    ] as const) {
+      writeFileSync(join(directory, name), text);
+    }
+    return join(directory, "haproxy.cfg");
+  }
+
   it.each([
     ["that is written for Compose", join(WRITTEN, "compose/haproxy.cfg")],
+    ["for Compose with a certificate", join(WRITTEN, "compose-tls/haproxy.cfg")],
+    ["for several gateways on one machine", join(WRITTEN, "systemd-several/haproxy.cfg")],
     ["of the package", join(SHIPPED, "haproxy.cfg")],
   ])("takes the file %s, also while no gateway can be found", (_, path) => {
-    const said = run("haproxy", ["-c", "-f", path]);
+    const said = run("haproxy", ["-c", "-f", withCertificate(path)]);
     expect(said).toContain("Configuration file is valid");
     const problems = said.split("\n").filter((line) => /\[(WARNING|ALERT)\]/.test(line));
     expect(problems.filter((line) => !line.includes("could not resolve address"))).toEqual([]);

@@ -2,9 +2,10 @@
 // write them anew: npx vitest run test/cli/deploy --update
 
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { Deployment } from "kubernetes-models/apps/v1/Deployment";
 import { HorizontalPodAutoscaler } from "kubernetes-models/autoscaling/v2/HorizontalPodAutoscaler";
+import { Ingress } from "kubernetes-models/networking.k8s.io/v1/Ingress";
 import { NetworkPolicy } from "kubernetes-models/networking.k8s.io/v1/NetworkPolicy";
 import { PodDisruptionBudget } from "kubernetes-models/policy/v1/PodDisruptionBudget";
 import { PersistentVolumeClaim } from "kubernetes-models/v1/PersistentVolumeClaim";
@@ -12,9 +13,12 @@ import { Service } from "kubernetes-models/v1/Service";
 import { describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { loadConfig } from "../../../src/core/config/load.ts";
+import { packageVersion } from "../../../src/util/version.ts";
 import { useScratch } from "../harness.ts";
 
 const scratch = useScratch();
+const ROOT = join(import.meta.dirname, "../../..");
+const CONTAINERFILE = join("image", "Containerfile");
 
 const MODELS = {
   Deployment,
@@ -23,6 +27,7 @@ const MODELS = {
   HorizontalPodAutoscaler,
   NetworkPolicy,
   PersistentVolumeClaim,
+  Ingress,
 } as const;
 
 const SHARED = {
@@ -64,6 +69,61 @@ function configured(text = FILE): { env: Record<string, string> } {
 
 const words = { kustomize: [], compose: [], systemd: ["--workers-on", "10.0.0.11"] } as const;
 
+/** With TLS, and on IPv6. */
+const WITH_TLS = FILE.replace(
+  '"gateway": {',
+  '"gateway": { "host": "::", "tls": { "cert": "/etc/plugboard/cert.pem", "key": "/etc/plugboard/key.pem" },',
+);
+/** With all that is written on request. */
+const ON_REQUEST = {
+  "kustomize-ingress": [
+    WITH_TLS,
+    ["--ingress", "nginx", "--monitor", "--writable", "memory=/data"],
+  ],
+  "kustomize-route": [FILE, ["--http-route", "infra/public", "--image", "example.com/plugboard:1"]],
+  "compose-tls": [WITH_TLS, ["--writable", "memory=/data"]],
+  "systemd-several": [
+    WITH_TLS,
+    ["--workers-on", "fd00::11", "--gateways", "3", "--writable", "memory=/srv/a b%"],
+  ],
+} as const;
+
+/** The files of a directory and of those in it. */
+function filesIn(directory: string): string[] {
+  return readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((each) => each.isFile())
+    .map(({ parentPath, name }) => relative(directory, join(parentPath, name)))
+    .toSorted();
+}
+
+/** The version changes with each release, and nothing else then. */
+function textAt(path: string): string {
+  return readFileSync(path, "utf8").replaceAll(
+    `plugboard@${packageVersion()}`,
+    "plugboard@VERSION",
+  );
+}
+
+it.each(Object.entries(ON_REQUEST))(
+  "%s writes the files that are expected",
+  async (name, given) => {
+    const [text, options] = given;
+    const [form = ""] = name.split("-");
+    const { code, stderr } = await scratch.run(
+      ["deploy", form, "--out", "out", ...options],
+      configured(text),
+    );
+    expect([code, stderr.match(/^error.*/m)]).toEqual([0, null]);
+    const out = join(scratch.directory, "out");
+    const golden = join(import.meta.dirname, "../../fixtures/deploy", name);
+    for (const path of filesIn(out)) {
+      if (path === CONTAINERFILE) continue;
+      await expect(textAt(join(out, path))).toMatchFileSnapshot(join(golden, path));
+    }
+    expect(filesIn(golden)).toEqual(filesIn(out).filter((path) => path !== CONTAINERFILE));
+  },
+);
+
 describe.each(["kustomize", "compose", "systemd"] as const)("%s", (form) => {
   async function written(): Promise<Map<string, string>> {
     const argv = ["deploy", form, "--out", "out", ...words[form]];
@@ -71,14 +131,20 @@ describe.each(["kustomize", "compose", "systemd"] as const)("%s", (form) => {
     expect(stderr).not.toContain("error");
     expect(code).toBe(0);
     const out = join(scratch.directory, "out");
-    return new Map(readdirSync(out).map((name) => [name, readFileSync(join(out, name), "utf8")]));
+    return new Map(filesIn(out).map((path) => [path, textAt(join(out, path))]));
   }
 
   it("writes the files that are expected", async () => {
     const files = await written();
     const golden = join(import.meta.dirname, "../../fixtures/deploy", form);
+    // The image is built of what the package has for it, and of nothing else in the directory.
+    const image = files.get(CONTAINERFILE);
+    if (form === "compose") {
+      expect(image?.replace(/^.*\n/, "")).toBe(textAt(join(ROOT, "deploy/Containerfile")));
+    }
+    files.delete(CONTAINERFILE);
     for (const [name, text] of files) await expect(text).toMatchFileSnapshot(join(golden, name));
-    expect(readdirSync(golden).toSorted()).toEqual([...files.keys()].toSorted());
+    expect(filesIn(golden)).toEqual([...files.keys()]);
   });
 
   it("has a configuration that all of them take: the same servers, each once or in each", async () => {
@@ -104,7 +170,7 @@ describe.each(["kustomize", "compose", "systemd"] as const)("%s", (form) => {
 
 it("makes what Kubernetes takes, by its own schemas", async () => {
   const out = join(scratch.directory, "out");
-  await scratch.run(["deploy", "kustomize", "--out", "out"], configured());
+  await scratch.run(["deploy", "kustomize", "--out", "out", "--ingress", "nginx"], configured());
   const { resources } = parse(readFileSync(join(out, "kustomization.yaml"), "utf8"));
   const kinds: string[] = [];
   for (const path of resources) {
@@ -127,9 +193,40 @@ it("makes what Kubernetes takes, by its own schemas", async () => {
     "PodDisruptionBudget",
     "HorizontalPodAutoscaler",
     "NetworkPolicy",
+    "Ingress",
     ...ofWorker,
     ...ofWorker,
   ]);
+});
+
+it.each([
+  ["compose", ["--gateways", "2"], "--gateways means nothing to compose"],
+  ["systemd", ["--ingress", "nginx"], "--ingress means nothing to systemd"],
+  ["systemd", ["--http-route", "a/b"], "--http-route means nothing to systemd"],
+  ["compose", ["--monitor"], "--monitor means nothing to compose"],
+  ["systemd", ["--image", "x"], "--image means nothing to systemd"],
+  ["kustomize", ["--workers-on", "10.0.0.1"], "--workers-on means nothing to kustomize"],
+  ["kustomize", ["--ingress", "a", "--http-route", "b"], "cannot be used with option"],
+  ["kustomize", ["--http-route", "a/b/c"], "expected a Gateway, such as public or infra/public"],
+  ["kustomize", ["--ingress", "No class"], "expected the class of an Ingress"],
+  ["compose", ["--writable", "memory=data"], "expected a server and a directory, such as memory="],
+  ["compose", ["--writable", "memory=/"], "expected a server and a directory"],
+  [
+    "compose",
+    ["--writable", "docs=/data"],
+    "--writable docs=/data names no server that a worker runs",
+  ],
+] as const)("%s refuses %j", async (form, options, why) => {
+  const { code, stdout, stderr } = await scratch.run(["deploy", form, ...options], configured());
+  expect([code, stdout]).toEqual([2, ""]);
+  expect(stderr).toContain(why);
+});
+
+it("needs the name that clients use, where it says how they come in", async () => {
+  const given = configured(FILE.replace('"publicUrl": "https://gateway.example.com", ', ""));
+  const { code, stderr } = await scratch.run(["deploy", "kustomize", "--ingress", "nginx"], given);
+  expect(code).toBe(2);
+  expect(stderr).toContain("an Ingress needs the name that clients use");
 });
 
 it("gives each pod only the variables that it needs", async () => {
