@@ -56,9 +56,7 @@ async function withValues(
   return {
     ...shared,
     ...(replica && {
-      replica: {
-        url: originOf(await withAddress(replica.url, (each) => fill(each, "replica.url"))),
-      },
+      replica: { url: await replicaUrl(replica.url, (each) => fill(each, "replica.url")) },
     }),
     postgres: await withPassword(postgres, "postgres"),
     ...(valkey && { valkey: await withPassword(valkey, "valkey") }),
@@ -78,13 +76,16 @@ function longEnough(key: string, at: number): string {
   );
 }
 
-/** An address of IPv6 comes without the brackets that it has in a URL. */
-async function withAddress(url: string, fill: (part: string) => Promise<string>): Promise<string> {
+/** With the variables filled in. An address of IPv6 comes without the brackets that it has in a URL. */
+export async function replicaUrl(
+  url: string,
+  fill: (part: string) => Promise<string>,
+): Promise<string> {
   const [, scheme = "", host = "", rest = ""] = /^(https?:\/\/)(\$\{[^}]*\})(.*)$/.exec(url) ?? [];
-  if (host === "") return fill(url);
+  if (host === "") return originOf(await fill(url));
   const address = await fill(host);
   const end = rest === "" ? "" : await fill(rest);
-  return `${scheme}${isIPv6(address) ? `[${address}]` : address}${end}`;
+  return originOf(`${scheme}${isIPv6(address) ? `[${address}]` : address}${end}`);
 }
 
 /** Requests are passed on under the path that they came with. */
