@@ -12,13 +12,14 @@ import { installPrograms, versions } from "./lib/programs.mjs";
 import { openRig } from "./lib/rig.mjs";
 import { cutOff, listChanged, oneRedemption, tokenRevoked } from "./parts/agreement.mjs";
 import { killed, postgresStopped, restarted, valkeyKilled } from "./parts/faults.mjs";
-import { cpuBound, latencyBound, sharedCost } from "./parts/speed.mjs";
+import { cpuBound, latencyBound, oneMachine, sharedCost } from "./parts/speed.mjs";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 const PARTS = [
   ["latency: 1 to 4 gateways, a tool of 50 ms", latencyBound],
   ["processor: 1 to 4 gateways, a tool that answers at once", cpuBound],
+  ["one machine: the template for systemd, 1 to 4 gateways", oneMachine],
   ["cost: shared state against files", sharedCost],
   ["kill -9 of one of three, behind HAProxy", killed("Haproxy")],
   ["kill -9 of one of three, behind nginx", killed("Nginx")],

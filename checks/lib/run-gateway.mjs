@@ -55,6 +55,21 @@ export async function runGateway({
     renameSync(`${config}.new`, config);
   };
   configure(agent);
+  const words = ["--config", config, "up", "--host", host, "--port", String(port)];
+  const gateway = await startGateway({ home, host, port, words, under, node, env });
+  return { ...gateway, url: `http://${host}:${port}/mcp`, config, configure };
+}
+
+/** Resolves when the gateway that these words start is ready, at `port` of `host`. The result is that of `runGateway` without what is about its file. */
+export async function startGateway({
+  home,
+  host = HOST,
+  port,
+  words,
+  under = [],
+  node = process.execPath,
+  env = {},
+}) {
   let child;
   let ended;
   let output = "";
@@ -62,8 +77,7 @@ export async function runGateway({
   const isRunning = () => child.exitCode === null && child.signalCode === null;
   const start = async () => {
     output = "";
-    const at = ["--host", host, "--port", String(port)];
-    const [command, ...args] = [...under, node, BIN, "--config", config, "up", ...at];
+    const [command, ...args] = [...under, node, BIN, ...words];
     child = spawn(command, args, {
       cwd: home,
       env: { PATH: process.env.PATH, HOME: home, PLUGBOARD_HOME: home, ...env },
@@ -104,17 +118,14 @@ export async function runGateway({
 
   await start();
   return {
-    url: `http://${host}:${port}/mcp`,
     host,
     home,
     env,
-    config,
     port,
     token: readFileSync(join(home, "gateway", "token"), "utf8").trim(),
     pid: () => child.pid,
     isRunning,
     output: () => output,
-    configure,
     start,
     stop,
     kill,

@@ -8,6 +8,15 @@ import { find, Program, takesConnections } from "./programs.mjs";
 
 const HOST = "127.0.0.1";
 
+/** HAProxy with the file that `plugboard deploy` has written, which listens at `port`. */
+export async function startWrittenHaproxy({ file, port, env }) {
+  const program = new Program([find("haproxy"), "-db", "-f", file], { env }, () =>
+    takesConnections(HOST, port),
+  );
+  await program.start();
+  return { port, program, close: () => program.end("SIGKILL") };
+}
+
 /** `gateways` have `host` and `port`. The result has `port`, and `requests()`: `{ gateway, from, to, status }` of each until now. */
 export async function startHaproxy({ root, env, gateways, isLogged = true }) {
   const port = await freePort();

@@ -1,17 +1,17 @@
 // One run of the rig: its directory, the engines, which are started with the first part that needs them, and fleets of gateways before
 // the server that counts. Whatever it starts has a marker in its environment, and is gone when it closes.
 
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { endAll } from "../../lib/processes.mjs";
-import { freePorts, runGateway } from "../../lib/run-gateway.mjs";
+import { BIN, freePorts, runGateway, startGateway } from "../../lib/run-gateway.mjs";
 import { openLane, openSession } from "../../soak/lib/client.mjs";
-import { startHaproxy, startNginx } from "./balancers.mjs";
+import { startHaproxy, startNginx, startWrittenHaproxy } from "./balancers.mjs";
 import { startPostgres, startValkey } from "./engines.mjs";
 import { startProvider } from "./sign-in.mjs";
-import { endPrograms, Program, takesConnections } from "./programs.mjs";
+import { endPrograms, Program, run, takesConnections } from "./programs.mjs";
 
 const HOST = "127.0.0.1";
 const UPSTREAM = fileURLToPath(new URL("../upstream.mjs", import.meta.url));
@@ -19,6 +19,8 @@ const MARKER = "PLUGBOARD_FLEET";
 export const KEY = "a key of the rig that is long enough";
 /** Of every second lane. */
 const SESSIONS = 4;
+/** So many that none is refused. */
+const REQUESTS_PER_MINUTE = 100_000_000;
 
 export async function openRig() {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "plugboard-fleet-")));
@@ -71,6 +73,8 @@ export async function openRig() {
     },
     /** `shared` is the block of that name. Undefined: each has files of its own. */
     startFleet: (given) => startFleet({ root, env, name: nextName(), ...given }),
+    /** So many gateways of the template for systemd, behind the HAProxy that is written with it. */
+    startTemplate: (given) => startTemplate({ root, env, name: nextName(), ...given }),
     startHaproxy: (fleet, options) =>
       startHaproxy({ root, env, gateways: fleet.gateways, ...options }),
     startNginx: (fleet) => startNginx({ root, env, gateways: fleet.gateways }),
@@ -137,7 +141,61 @@ async function startFleet({
       ...more(at),
     });
   };
-  // The first one makes the tables.
+  return openFleet(count, start);
+}
+
+/** What `plugboard deploy systemd --gateways` writes, started without systemd: each line of the template that says what runs. */
+async function startTemplate({ root, env, name, count, servers, shared }) {
+  const directory = join(root, `template-${name}`);
+  mkdirSync(directory, { recursive: true });
+  const port = await freePorts(1);
+  const limits = { requestsPerMinute: REQUESTS_PER_MINUTE };
+  const { replica: _, ...engines } = shared;
+  const board = { mcpServers: servers, gateway: { port, limits, shared: engines } };
+  const config = join(directory, "board.json");
+  writeFileSync(config, JSON.stringify(board));
+  // A template is for more than one; of one, it is as good.
+  const words = ["deploy", "systemd", "--gateways", String(Math.max(2, count)), "--out", directory];
+  const own = { ...env, HOME: directory, PLUGBOARD_HOME: directory, PLUGBOARD_CONFIG: config };
+  run(process.execPath, [BIN, ...words], { env: own });
+  const unit = readFileSync(join(directory, "plugboard@.service"), "utf8");
+  const haproxy = join(directory, "haproxy.cfg");
+  const written = readFileSync(haproxy, "utf8");
+  const ports = [...written.matchAll(/^ +server \S+ 127\.0\.0\.1:(\d+)$/gm)].map(([, each]) =>
+    Number(each),
+  );
+  if (count === 1) writeFileSync(haproxy, written.replace(/^ +server .*\n(?![^]*server )/m, ""));
+  const start = (at) => {
+    const filled = unit.replaceAll("%i", String(ports[at])).replaceAll("/var/lib", directory);
+    const valuesOf = (key) =>
+      [...filled.matchAll(new RegExp(`^${key}=(.*)$`, "gm"))].map(([, value]) => value);
+    const [home] = valuesOf("WorkingDirectory");
+    mkdirSync(home, { recursive: true });
+    const [program] = valuesOf("ExecStart");
+    return startGateway({
+      home,
+      port: ports[at],
+      words: program
+        .replace("/usr/bin/env plugboard ", "")
+        .replace("/etc/plugboard", directory)
+        .split(" "),
+      env: {
+        ...env,
+        ...Object.fromEntries(valuesOf("Environment").map((each) => each.split("="))),
+        HOME: home,
+        REPLICA: String(at),
+        PLUGBOARD_ADDRESS: HOST,
+        FLEET_KEY: KEY,
+      },
+    });
+  };
+  const fleet = await openFleet(count, start);
+  const front = await startWrittenHaproxy({ file: haproxy, port, env });
+  return { fleet, haproxy: front };
+}
+
+/** The first one makes the tables. */
+async function openFleet(count, start) {
   const gateways = [await start(0)];
   gateways.push(
     ...(await Promise.all(Array.from({ length: count - 1 }, (_, at) => start(at + 1)))),

@@ -69,15 +69,16 @@ async function openCompared(rig, toolMs, wanted) {
   const servers = { ...countServer(upstream, toolMs), quick };
   const all = [];
   const lost = new Map();
-  for (const { count, isApart = false } of wanted) {
+  for (const { count, isApart = false, isTemplate = false } of wanted) {
     const sizes = isApart ? Array.from({ length: count }, () => 1) : [count];
     const fleets = [];
     const lanes = [];
     const first = [];
     for (const size of sizes) {
       const { database, shared } = await rig.newShared();
-      const fleet = await rig.startFleet({ count: size, servers, shared });
-      const haproxy = await rig.startHaproxy(fleet, { isLogged: false });
+      const { fleet, haproxy } = isTemplate
+        ? await rig.startTemplate({ count: size, servers, shared })
+        : await startPlain(rig, { count: size, servers, shared });
       const given = { port: haproxy.port, token: fleet.token, count: EACH * size };
       lanes.push(...(await openLanes(given)));
       first.push(...(await openLanes({ ...given, server: "quick" })));
@@ -144,6 +145,11 @@ async function openCompared(rig, toolMs, wanted) {
   };
 }
 
+async function startPlain(rig, given) {
+  const fleet = await rig.startFleet(given);
+  return { fleet, haproxy: await rig.startHaproxy(fleet, { isLogged: false }) };
+}
+
 function inWords({ count, rate, cpu }) {
   return `${rate.toFixed(0)} calls/s with ${count}, ${(cpu * 1e6).toFixed(0)} µs of CPU a call`;
 }
@@ -154,6 +160,31 @@ async function warmUp(lanes, gateways) {
   const deadline = performance.now() + WARM_UP_MS;
   while (load.answered < WARM_UP * gateways && performance.now() < deadline) await delay(50);
   await load.stop();
+}
+
+/** As `plugboard deploy systemd --gateways` writes it: one, two and four on one machine, behind its HAProxy. */
+export async function oneMachine(rig, { seconds }) {
+  const counts = [1, 2, 4].map((count) => ({ count, isTemplate: true }));
+  const results = [];
+  for (const [toolMs, what] of [
+    [50, "a tool of 50 ms"],
+    [0, "a tool that answers at once"],
+  ]) {
+    const compared = await openCompared(rig, toolMs, counts);
+    const [one, two, four] = await compared.measure(seconds(5));
+    await compared.close();
+    if (toolMs > 0) {
+      results.push(atLeast("calls a second with two, to those with one", two.rate / one.rate, 1.9));
+      results.push(atLeast("calls a second with four", four.rate / one.rate, 3.6));
+    }
+    results.push(
+      compared.none(),
+      ...[one, two, four].map((each) => ({
+        note: `${what}: ${inWords(each)}, ${each.memory} MB of memory each`,
+      })),
+    );
+  }
+  return results;
 }
 
 /** The same gateway with files and with engines, round by round in turn. */

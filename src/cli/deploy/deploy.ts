@@ -53,9 +53,15 @@ export async function runDeploy(request: DeployRequest, context: CliContext): Pr
     ...(gateways !== undefined && { replicaPort: `\${${OWN_PORT}}` }),
   });
   const files = filesOf(request, plan);
+  const notes = [
+    ...plan.notes,
+    ...(plan.isTls && request.entry?.kind === "route"
+      ? ["the gateways speak TLS: your Gateway needs a BackendTLSPolicy for the Service plugboard"]
+      : []),
+  ];
   const done = request.out === undefined ? undefined : await write(files, request.out, context);
   if (options.json) {
-    const { variables, workers, notes } = plan;
+    const { variables, workers } = plan;
     screen.json({ files: done ?? files, variables, workers, notes });
     return EXIT.ok;
   }
@@ -69,7 +75,7 @@ export async function runDeploy(request: DeployRequest, context: CliContext): Pr
   } else {
     screen.lines(done.map(({ path, state }) => `${state} ${visible(path)}`));
   }
-  for (const note of plan.notes) screen.note(note);
+  for (const note of notes) screen.note(note);
   if (source.base !== undefined) {
     screen.note(
       `only ${visible(source.path)} is deployed, and not ${visible(source.base)} beneath it`,

@@ -107,10 +107,10 @@ function kustomization(
 
 const SCRAPE_HEAD = [
   "#",
-  "# Prometheus shows a token, which you make once the gateways run. What a token may use is what it sees:",
+  "# Prometheus shows a token, which you make once the gateways run:",
   "#",
   `#   kubectl create secret generic ${SCRAPE_SECRET} --from-literal=token="$(kubectl exec deploy/${NAME} -- \\`,
-  `#     plugboard tokens add prometheus --owner | sed 's/^Authorization: Bearer //')"`,
+  `#     plugboard tokens add prometheus --approval ask --calls-per-day 1 | sed 's/^Authorization: Bearer //')"`,
 ];
 
 function withHead(about: string, ...documents: readonly YamlValue[]): string {
