@@ -144,7 +144,10 @@ function container(options: ContainerOptions): YamlValue {
       build: {
         context: `./${BUILD}`,
         dockerfile: "Containerfile",
-        args: { PLUGBOARD: `\${PLUGBOARD_PACKAGE:-plugboard@${packageVersion()}}` },
+        args: {
+          PLUGBOARD: `\${PLUGBOARD_PACKAGE:-plugboard@${packageVersion()}}`,
+          EXTRA: "${PLUGBOARD_EXTRA:-}",
+        },
       },
     }),
     command: args,
