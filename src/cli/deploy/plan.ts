@@ -370,7 +370,8 @@ function writableOf(
   given: readonly WritableDirectory[],
 ): string[] {
   const own = given.flatMap((each) => (each.server === server ? [each.directory] : []));
-  return [...new Set([...(cwd === undefined || !isAbsolute(cwd) ? [] : [cwd]), ...own])];
+  // What is relative to the file or to a home directory is elsewhere where the worker runs.
+  return [...new Set([...(cwd !== undefined && isAbsolute(cwd) ? [cwd] : []), ...own])];
 }
 
 function oneForTwo(first: string, second: string): PlugboardError {

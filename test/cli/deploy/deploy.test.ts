@@ -222,6 +222,21 @@ it.each([
   expect(stderr).toContain(why);
 });
 
+it.each([
+  ["/srv/notes", ["/srv/notes", "/data"]],
+  // Somewhere else on the machine of the worker.
+  ["notes", ["/data"]],
+  ["~/notes", ["/data"]],
+])("a worker in %s writes to %j", async (cwd, expected) => {
+  const gateway = { shared: SHARED };
+  const given = configured(
+    JSON.stringify({ mcpServers: { memory: { command: "npx", cwd } }, gateway }),
+  );
+  const argv = ["deploy", "compose", "--json", "--writable", "memory=/data"];
+  const { workers } = JSON.parse((await scratch.run(argv, given)).stdout);
+  expect(workers).toMatchObject([{ server: "memory", writable: expected }]);
+});
+
 it("needs the name that clients use, where it says how they come in", async () => {
   const given = configured(FILE.replace('"publicUrl": "https://gateway.example.com", ', ""));
   const { code, stderr } = await scratch.run(["deploy", "kustomize", "--ingress", "nginx"], given);

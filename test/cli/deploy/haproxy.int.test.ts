@@ -15,7 +15,8 @@ import { Sink, useScratch } from "../harness.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 const PATH = `${process.env["PATH"] ?? ""}:/usr/sbin:/sbin`;
-const isThere = spawnSync("sh", ["-c", "command -v haproxy"], { env: { PATH } }).status === 0;
+const HAPROXY = "haproxy";
+const isThere = spawnSync("sh", ["-c", `command -v ${HAPROXY}`], { env: { PATH } }).status === 0;
 const SOON = { timeout: 20_000, interval: 50 };
 /** What the certificates of the gateways are for. */
 const NAME = "mcp.example";
@@ -97,9 +98,9 @@ describe.skipIf(!isThere)(`haproxy${isThere ? "" : " (skipped: it is not install
       tls: { cert, ca: scratch.file("ca.pem", certificates.ca), host: NAME },
     });
     const file = scratch.file("haproxy.cfg", text);
-    const checked = spawnSync("haproxy", ["-c", "-f", file], { env: { PATH }, encoding: "utf8" });
+    const checked = spawnSync(HAPROXY, ["-c", "-f", file], { env: { PATH }, encoding: "utf8" });
     expect(`${checked.stdout}${checked.stderr}`).not.toMatch(/\[(?:WARNING|ALERT)\]/);
-    const balancer = spawn("haproxy", ["-db", "-f", file], { env: { PATH }, stdio: "pipe" });
+    const balancer = spawn(HAPROXY, ["-db", "-f", file], { env: { PATH }, stdio: "pipe" });
     let said = "";
     for (const stream of [balancer.stdout, balancer.stderr]) {
       stream.setEncoding("utf8").on("data", (chunk: string) => {
