@@ -93,6 +93,8 @@ export interface BoardCoreOptions {
 /** The agent's board, and the session that is laid over it. */
 export interface BoardBeneath {
   core: BoardCore;
+  /** Events of the agent's board name the session by it, also where the audit does not. */
+  sessionId: string;
   session: GuardedSession;
   /** What `roots: true` stands for in the session. */
   directories: readonly string[];
@@ -278,7 +280,7 @@ export class BoardCore {
         handlers: options,
         closing: this.#closing.signal,
         events: over.core.#events,
-        session: over.session.id,
+        session: over.sessionId,
       },
     });
   }

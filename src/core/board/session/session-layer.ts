@@ -96,6 +96,7 @@ export class SessionLayer {
     const { hidesRefused = false, person, isNamed = true } = this.#given;
     return {
       core: this.#base,
+      sessionId: this.id,
       session: { id: isNamed ? this.id : undefined, approval: tools?.approval, rateLimit },
       directories: [cwd, ...additionalDirectories],
       timeoutOf: timeoutOf(this.#given),
