@@ -2,6 +2,7 @@
 // ports of this machine, and gone with it.
 
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
@@ -10,7 +11,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, onTestFinished } from "vitest";
 import { type EngineStateOptions, openEngineState } from "../../src/core/state/engines/open.ts";
 import type { SharedSettings } from "../../src/core/types/gateway-settings.ts";
-import type { SharedState } from "../../src/core/types/shared-state.ts";
+import { SealedValues } from "../../src/core/state/engines/sealed-values.ts";
+import type { Replica, SharedState } from "../../src/core/types/shared-state.ts";
 import { temporaryDirectory } from "./directory.ts";
 import { freePorts } from "./free-ports.ts";
 
@@ -74,6 +76,19 @@ export async function openReplica(
   const state = await openEngineState({ settings, isReplica: true, ...given, stateDir });
   onTestFinished(() => state.close());
   return state;
+}
+
+/** A row of plugboard_replicas as a gateway writes it that has these keys, good for over a minute. */
+export function replicaRow(
+  { keys }: Pick<SharedSettings, "keys">,
+  { id, ...said }: Replica,
+  at = Date.now() + 50_000,
+): string {
+  const sealed = new SealedValues(keys, randomBytes).seal(
+    JSON.stringify({ ...said, at }),
+    `replica ${id}`,
+  );
+  return `insert into plugboard_replicas (id, sealed, seen) values ($x$${id}$x$, $x$${sealed}$x$, now() + interval '1 minute');`;
 }
 
 /** Why tests cannot have them here; undefined if they can. */

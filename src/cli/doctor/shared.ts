@@ -7,7 +7,11 @@ import type { SharedState } from "../../core/types/shared-state.ts";
 import type { Clock } from "../../util/clock.ts";
 import { plural } from "../../util/text.ts";
 import { visible } from "../../util/visible.ts";
-import { clockProblem, fleetProblems } from "../../serve/gateway/replicas/configuration.ts";
+import {
+  clockProblem,
+  fleetProblems,
+  foreignProblem,
+} from "../../serve/gateway/replicas/configuration.ts";
 import { LiveConfig } from "../live-config.ts";
 import { openGatewayState } from "../shared-state.ts";
 import type { CheckGroup, Finding } from "./finding.ts";
@@ -140,8 +144,10 @@ async function fleetFindings(
   );
   const hasUrl = settings.shared?.replica !== undefined;
   const clock = replicas && clockProblem(replicas);
+  const foreign = replicas && foreignProblem(replicas);
   return [
     ...(clock === undefined ? [] : [wrongClock(clock)]),
+    ...(foreign === undefined ? [] : [foreignRows(foreign)]),
     ...fleetProblems(replicas?.list() ?? []).map((message): Finding => ({
       level: "warning",
       check: "shared-configuration",
@@ -161,6 +167,16 @@ function wrongClock(message: string): Finding {
     message,
     remedy:
       "have all machines set their clocks by the same servers, as with: timedatectl set-ntp true",
+  };
+}
+
+function foreignRows(message: string): Finding {
+  return {
+    level: "warning",
+    check: "shared-foreign",
+    message,
+    remedy:
+      "give all gateways the same gateway.shared.keys and clocks that agree; if they have both, see who else may write there: docs/fleet.md",
   };
 }
 
@@ -191,7 +207,7 @@ function withoutKeys(): Finding {
     level: "warning",
     check: "shared-keys",
     message:
-      "gateway.shared has no keys, so whoever can read the database reads the tokens of your servers",
+      "gateway.shared has no keys: whoever can read the database reads the tokens of your servers, whoever can write there makes tokens and approvals, and the gateways forward neither the page nor answers to questions",
     remedy: 'give it one, such as "keys": ["secret://env/PLUGBOARD_KEY"]',
   };
 }

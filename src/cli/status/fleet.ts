@@ -8,7 +8,11 @@ import type { Replica, SharedState } from "../../core/types/shared-state.ts";
 import { SESSION_MS } from "../../serve/endpoint/http/sessions.ts";
 import type { FleetStatus } from "../../serve/gateway/monitoring/status.ts";
 import { askReadiness, askStatus, type Readiness } from "../../serve/gateway/replicas/ask.ts";
-import { clockProblem, fleetProblems } from "../../serve/gateway/replicas/configuration.ts";
+import {
+  clockProblem,
+  fleetProblems,
+  listProblems,
+} from "../../serve/gateway/replicas/configuration.ts";
 import { Signatures } from "../../serve/gateway/replicas/signature.ts";
 import { errorMessage } from "../../util/error-message.ts";
 import { oneLine, plural } from "../../util/text.ts";
@@ -19,7 +23,7 @@ import { type Column, renderTable, type Row } from "../terminal/table.ts";
 import type { OutputView } from "../terminal/terminal.ts";
 import { type AnsweringGateway, statusIn } from "./running-gateway.ts";
 
-/** Whoever can write to PostgreSQL could list thousands of addresses. */
+/** Without keys, whoever can write to PostgreSQL could list thousands of addresses. */
 const MOST_ASKED = 100;
 const LONGEST_REASON = 300;
 const WITHOUT_URL = "it has no gateway.shared.replica.url";
@@ -82,7 +86,7 @@ async function askListed(state: SharedState, context: CliContext): Promise<Asked
   if (replicas === undefined) return undefined;
   const listed = replicas.list();
   const clockSays = clockProblem(replicas);
-  const problems = [...fleetProblems(listed), ...(clockSays === undefined ? [] : [clockSays])];
+  const problems = [...fleetProblems(listed), ...listProblems(replicas)];
   const fleet = await askMembers({ replicas: [...listed], problems }, context);
   // If this clock is wrong, they refuse what is signed here. Keys are also made and thrown away by the clock of whoever opens them.
   if (clockSays !== undefined || !fleet.replicas.some(isThere)) return { fleet };

@@ -62,6 +62,10 @@ export interface Replicas {
   readonly own: Replica | undefined;
   /** Milliseconds by which this machine's clock is ahead of the store's; less than 0 if it is behind. 0: about the same. */
   readonly clockAhead: number;
+  /** The list says only what gateways with the same keys have said. Without keys, whoever can write there says where they are. */
+  readonly areAuthentic: boolean;
+  /** Something is listed there that was ignored: nobody with these keys has said it within a minute, by this machine's clock. */
+  readonly hasForeign: boolean;
   /**
    * Those that live, as far as is known, the own one first. One that is killed is listed for up to half a minute; while the
    * store is away, nobody leaves.

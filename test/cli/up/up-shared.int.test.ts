@@ -11,12 +11,14 @@ import { closeAll, owned } from "../../fixtures/http/client.ts";
 import { startOAuth } from "../../fixtures/oauth/oauth.ts";
 import { INITIALIZE, legacy, post } from "../../serve/endpoint/harness.ts";
 import { fixture } from "../../support/boards.ts";
-import { type Engines, missingEngines, startEngines } from "../../support/engines.ts";
+import { type Engines, missingEngines, replicaRow, startEngines } from "../../support/engines.ts";
 import { freePorts } from "../../support/free-ports.ts";
 import { Sink, useScratch } from "../harness.ts";
 
 const missing = missingEngines();
 const why = missing === undefined ? "" : `, skipped: ${missing}`;
+
+const FLEET_KEY = "k".repeat(32);
 
 /** "Within a second", on a machine that does other things too. */
 const SOON = { timeout: 20_000, interval: 50 };
@@ -40,7 +42,7 @@ describe.skipIf(missing !== undefined)(`gateways on two machines${why}`, () => {
     env: {
       PLUGBOARD_CONFIG: join(scratch.directory, "board.json"),
       PLUGBOARD_HOME: join(scratch.directory, machine),
-      FLEET_KEY: "k".repeat(32),
+      FLEET_KEY,
     },
   });
   const command = async (...argv: string[]) => scratch.run(argv, on("third"));
@@ -259,10 +261,15 @@ describe.skipIf(missing !== undefined)(`gateways on two machines${why}`, () => {
     const list = (id: string, url: string): string =>
       engines.sql(
         { postgres, keys: [], maxStale: 0 },
-        `insert into plugboard_replicas (id, name, url, seen) values ('${id}', '!${id}', '${url}', now() + interval '1 minute')`,
+        replicaRow({ keys: [FLEET_KEY] }, { id, name: `!${id}`, url }),
       );
+    // Somebody with the keys whose address is another program's, and somebody without them.
     list("stranger", falseUrl);
     list("gone", "http://127.0.0.1:9");
+    engines.sql(
+      { postgres, keys: [], maxStale: 0 },
+      replicaRow({ keys: [] }, { id: "forged", name: "!forged", url: falseUrl }),
+    );
 
     // Its servers are still starting at first.
     await vi.waitFor(async () => {
@@ -281,6 +288,8 @@ describe.skipIf(missing !== undefined)(`gateways on two machines${why}`, () => {
         `the gateway at ${falseUrl} did not tell its status: its answer is not`,
       );
       expect(stdout).not.toContain("started for this command");
+      expect(stdout).toContain("rows of plugboard_replicas are ignored");
+      expect(stdout).not.toContain("!forged");
     }, SOON);
     // What it has sent is worth nothing at another gateway.
     const [, asked = {}] = caught;
@@ -311,13 +320,13 @@ describe.skipIf(missing !== undefined)(`gateways on two machines${why}`, () => {
       expect(beside).toContain(`The gateway runs at http://127.0.0.1:${one}/mcp`);
       expect(beside).toMatch(new RegExp(`^http://127.0.0.1:${two} +ready `, "m"));
     }, SOON);
-    // Whoever does not have the key signs nothing, and still sees which gateways there are.
+    // Whoever does not have the key believes nothing of what is listed, and says so.
     const other = { env: { ...at("third"), FLEET_KEY: "o".repeat(32) } };
     const strange = await scratch.run(["status"], other);
     expect(strange.stdout).toMatch(
-      /^none of them can be asked for its servers: .*gateway\.shared\.keys/m,
+      /^rows of plugboard_replicas are ignored.*gateway\.shared\.keys/m,
     );
-    expect(strange.stdout).toMatch(new RegExp(`^http://127.0.0.1:${two} +ready `, "m"));
+    expect(strange.stdout).not.toContain(`http://127.0.0.1:${two}`);
     expect(strange.stdout).toContain("This server was started for this command.");
     // What only looks like a status ends no command.
     const none = { list: [] };

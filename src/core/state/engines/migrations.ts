@@ -43,6 +43,12 @@ const STEPS: readonly string[] = [
   `,
   // The version before this one adds rows without it.
   "alter table plugboard_sessions add column owner text",
+  // What a gateway acts on is sealed, and nothing else of these rows counts. No version before this one was released.
+  `
+  alter table plugboard_replicas add column if not exists sealed text,
+    drop column if exists name, drop column if exists url, drop column if exists configuration;
+  alter table plugboard_tokens drop column if exists hash, drop column if exists token;
+  `,
 ];
 
 const TABLES = STEPS.flatMap((step) =>

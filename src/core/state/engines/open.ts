@@ -63,12 +63,13 @@ async function openStores(
   const id = randomUUID();
   const { url } = settings.replica ?? {};
   const replica = { id, name: url ?? hostname(), ...(url !== undefined && { url }) };
+  const values = new SealedValues(keys, random, ignoredRows(logger));
   const revisions = new Revisions({
     postgres,
     replica: isReplica ? replica : undefined,
+    values,
     clock,
   });
-  const values = new SealedValues(keys, random);
   const tokens = new TokenRows({ postgres, revisions, values, stateDir, maxStale, clock, random });
   const sessions = new SessionRows({ postgres, revisions, clock, logger });
   const spool = new Spool({
@@ -100,17 +101,17 @@ async function openStores(
     throw error;
   }
   return {
-    pins: new PinRows(postgres, revisions),
+    pins: new PinRows(postgres, revisions, values),
     changes: revisions,
     replicas: revisions,
-    approvals: new ApprovalRows(postgres),
+    approvals: new ApprovalRows(postgres, values),
     grants: new GrantRows(postgres, revisions, values, clock),
     limits: valkey ?? divided,
     usage,
     audit,
     tokens,
     sessions,
-    pending: new PendingApprovalRows(postgres, id, clock),
+    pending: new PendingApprovalRows({ postgres, values, replica: id, clock }),
     openSealKeys: (given) =>
       SealKeyRows.open({ ...given, postgres, revisions, values, clock, random }),
     checkKeys: async () => {
@@ -142,6 +143,28 @@ async function openStores(
       ].flat(),
     }),
     close,
+  };
+}
+
+/** By the first word of a place. The gateways that are listed have a problem of their own. */
+const TABLES: Readonly<Record<string, string>> = {
+  token: "plugboard_tokens",
+  pins: "plugboard_pins",
+  approval: "plugboard_approvals",
+  waiting: "plugboard_waiting",
+  answer: "plugboard_waiting",
+};
+
+/** Says once for each table that somebody may have written into it. */
+function ignoredRows(logger: Logger): (place: string) => void {
+  const said = new Set<string>();
+  return (place) => {
+    const table = TABLES[place.slice(0, place.indexOf(" "))];
+    if (table === undefined || said.has(table)) return;
+    said.add(table);
+    logger.warn(
+      `rows of ${table} are ignored: they were not written with gateway.shared.keys, but before there were keys, or by somebody else who can write to PostgreSQL`,
+    );
   };
 }
 

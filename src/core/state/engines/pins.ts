@@ -1,5 +1,5 @@
-// Pins in PostgreSQL: a row for each server definition, changed by compare and set. A second table says which definitions were
-// pinned, so that rows that are gone are missed.
+// Pins in PostgreSQL: a row for each server definition, changed by compare and set, and sealed: pins that somebody else has
+// written are unreadable. A second table says which definitions were pinned, so that rows that are gone are missed.
 
 import { tryParseJson } from "../../types/json.ts";
 import type { LostPins, PinnedServer, ServerPins } from "../../types/pin.ts";
@@ -13,6 +13,7 @@ import { PlugboardError } from "../../types/errors.ts";
 import { byName, pinsFromJson, pinsToJson } from "../stored-pins.ts";
 import type { Postgres, Row } from "./postgres.ts";
 import type { Revisions } from "./revisions.ts";
+import type { SealedValues } from "./sealed-values.ts";
 
 /** How often a change is tried again because somebody else has changed the pins in between. */
 const MOST_TRIES = 100;
@@ -21,10 +22,12 @@ export class PinRows implements PinStore {
   readonly isPersistent = true;
   readonly #postgres: Postgres;
   readonly #revisions: Revisions;
+  readonly #values: SealedValues;
 
-  constructor(postgres: Postgres, revisions: Revisions) {
+  constructor(postgres: Postgres, revisions: Revisions, values: SealedValues) {
     this.#postgres = postgres;
     this.#revisions = revisions;
+    this.#values = values;
   }
 
   async read(id: PinnedServer): Promise<StoredPins> {
@@ -48,8 +51,12 @@ export class PinRows implements PinStore {
   }
 
   async list(): Promise<ServerPins[]> {
-    const rows = await this.#postgres.query("select pins from plugboard_pins");
-    return rows.flatMap(({ pins }) => pinsIn(pins) ?? []).sort(byName);
+    const rows = await this.#postgres.query("select server, key, pins from plugboard_pins");
+    return rows
+      .flatMap(({ server, key, pins }) => {
+        return this.#pinsIn(pins, { server: String(server), key: String(key) }) ?? [];
+      })
+      .sort(byName);
   }
 
   async lost(): Promise<LostPins[]> {
@@ -72,8 +79,12 @@ export class PinRows implements PinStore {
     return row ?? {};
   }
 
+  #pinsIn(sealed: unknown, id: PinnedServer): ServerPins | undefined {
+    return pinsFromJson(tryParseJson(this.#values.tryOpen(sealed, placeOf(id)) ?? ""));
+  }
+
   #storedIn({ pins: text, known }: Row, { server, key }: PinnedServer): StoredPins {
-    const pins = pinsIn(text);
+    const pins = this.#pinsIn(text, { server, key });
     if (pins !== undefined) return { kind: "pinned", pins };
     if (typeof text !== "string" && known !== true) return { kind: "none" };
     const why = typeof text === "string" ? "unreadable" : "missing";
@@ -84,7 +95,7 @@ export class PinRows implements PinStore {
   async #put({ server, key }: PinnedServer, revision: unknown, pins: string): Promise<boolean> {
     const record =
       "insert into plugboard_pinned select $1, $2 from changed on conflict (server, key) do nothing";
-    const values = [server, key, pins];
+    const values = [server, key, this.#values.seal(pins, placeOf({ server, key }))];
     const changed =
       typeof revision === "string"
         ? await this.#revisions.change(
@@ -122,6 +133,6 @@ export class PinRows implements PinStore {
   }
 }
 
-function pinsIn(text: unknown): ServerPins | undefined {
-  return typeof text === "string" ? pinsFromJson(tryParseJson(text)) : undefined;
+function placeOf({ server, key }: PinnedServer): string {
+  return `pins ${JSON.stringify([server, key])}`;
 }

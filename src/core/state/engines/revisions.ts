@@ -1,15 +1,17 @@
 // What has changed, by topic: a number for each in PostgreSQL, which grows with every change. A notification tells the others
 // at once. Everybody also compares the numbers within a second (a beat), so that a lost notification costs a second. With the
-// same query a replica says that it lives and what it runs with, and learns of the others.
+// same query a replica says that it lives and what it runs with, and learns of the others. What it says is sealed for a
+// minute: requests are sent to the URL in it, and whoever can write to the table must not choose one.
 
 import { createHmac } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import { isJsonObject, tryParseJson } from "../../types/json.ts";
+import { isJsonObject, type JsonObject, tryParseJson } from "../../types/json.ts";
 import type { Invalidation, Replica, Replicas, Topic } from "../../types/shared-state.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
 import { oneLine } from "../../../util/text.ts";
 import { visible } from "../../../util/visible.ts";
 import { notification, type Postgres, refusalIn, type Row } from "./postgres.ts";
+import type { SealedValues } from "./sealed-values.ts";
 
 /** The topics of the port, and those that only the stores in this folder listen to. */
 export type EngineTopic = Topic | "tokens" | "sessions" | "seal keys";
@@ -24,6 +26,10 @@ export const ALIVE = "seen > now() - interval '15 seconds'";
  * must not take the others for gone.
  */
 const FORGET_MS = 5000;
+/** How often a replica seals what it says of itself. */
+const SEAL_MS = 10_000;
+/** How far from this machine's time it may have been sealed: with two clocks that differ by half a minute, a beat that is late. */
+const SEALED_FOR_MS = 60_000;
 /** Two machines that differ by less from the engine differ by less than half a minute from each other. */
 const CLOCK_DIFFERS_MS = 15_000;
 const ENGINE_TIME = "extract(epoch from clock_timestamp())::float8 * 1000 as engine_time";
@@ -36,14 +42,14 @@ const HASH = /^[0-9a-f]{12}$/;
 /** Whoever stops properly removes itself; those who were killed are removed by whoever starts. */
 const REMOVE_KILLED = "delete from plugboard_replicas where seen < now() - interval '1 day'";
 /** The others, as one JSON text. */
-const OTHERS = `(select coalesce(json_agg(json_build_object('id', id, 'name', name, 'url', url,
-    'configuration', configuration, 'alive', ${ALIVE}) order by name, id), '[]')::text
+const OTHERS = `(select coalesce(json_agg(json_build_object('id', id, 'sealed', sealed, 'alive', ${ALIVE})), '[]')::text
   from plugboard_replicas where id <> $1 and seen > now() - interval '10 minutes') as others`;
 
 export interface RevisionsOptions {
   postgres: Postgres;
   /** Undefined for a command, which is no replica and does not wait for changes. */
   replica: Replica | undefined;
+  values: SealedValues;
   clock: Clock;
 }
 
@@ -74,6 +80,9 @@ export class Revisions implements Invalidation, Replicas {
   #others = new Map<string, { replica: Replica; lastListed: number }>();
   readonly #watchers = new Set<() => void>();
   #clockAhead = 0;
+  #hasForeign = false;
+  /** What this one says of itself, as it was last sealed. */
+  #sealed: { replica: Replica; at: number; text: string } | undefined;
   #salt = "";
   #lastBeat: number;
   #beating: Promise<void> | undefined;
@@ -102,6 +111,14 @@ export class Revisions implements Invalidation, Replicas {
 
   get clockAhead(): number {
     return this.#clockAhead;
+  }
+
+  get areAuthentic(): boolean {
+    return this.#options.values.areAuthentic;
+  }
+
+  get hasForeign(): boolean {
+    return this.#hasForeign;
   }
 
   announce(configuration: string): void {
@@ -219,13 +236,12 @@ export class Revisions implements Invalidation, Replicas {
     const asked = clock.now();
     const known = new Map(this.#known);
     const { outages } = postgres;
-    const { id, name, url, configuration } = this.#own ?? {};
+    const own = this.#own;
     const rows = await postgres.probe(
-      `with beat as (insert into plugboard_replicas (id, name, url, configuration, seen)
-          values ($1, $2, $3, $4, now())
-          on conflict (id) do update set configuration = excluded.configuration, seen = excluded.seen)
+      `with beat as (insert into plugboard_replicas (id, sealed, seen) values ($1, $2, now())
+          on conflict (id) do update set sealed = excluded.sealed, seen = excluded.seen)
       select topic, revision::text, ${OTHERS}, ${ENGINE_TIME}, ${WITHOUT_DISK} from plugboard_revisions`,
-      [id, name, url, configuration],
+      [own?.id, own && this.#seal(own)],
     );
     this.#heardOf(rows[0], asked);
     if (outages !== this.#outages) {
@@ -241,20 +257,44 @@ export class Revisions implements Invalidation, Replicas {
   #heardOf(row: Row | undefined, asked: number): void {
     const { clock } = this.#options;
     const now = clock.monotonic();
-    const before = [this.list(), this.#clockAhead !== 0];
+    const before = [this.list(), this.#clockAhead !== 0, this.#hasForeign];
+    this.#hasForeign = false;
     this.#clockAhead = aheadOf(Number(row?.["engine_time"]), asked, clock.now());
     const listed = tryParseJson(String(row?.["others"] ?? ""));
     const others = new Map<string, { replica: Replica; lastListed: number }>();
     for (const each of Array.isArray(listed) ? listed : []) {
-      const replica = readReplica(each);
-      if (replica === undefined) continue;
-      const isAlive = isJsonObject(each) && each["alive"] === true;
+      if (!isJsonObject(each) || typeof each["id"] !== "string") continue;
+      const isAlive = each["alive"] === true;
+      const replica = this.#open(each["id"], each["sealed"]);
+      if (replica === undefined) {
+        this.#hasForeign ||= isAlive;
+        continue;
+      }
       const lastListed = isAlive ? now : (this.#others.get(replica.id)?.lastListed ?? -Infinity);
       if (lastListed > now - FORGET_MS) others.set(replica.id, { replica, lastListed });
     }
-    this.#others = others;
-    if (isDeepStrictEqual(before, [this.list(), this.#clockAhead !== 0])) return;
+    this.#others = new Map([...others].toSorted(([, a], [, b]) => byName(a.replica, b.replica)));
+    if (isDeepStrictEqual(before, [this.list(), this.#clockAhead !== 0, this.#hasForeign])) return;
     for (const watcher of this.#watchers) watcher();
+  }
+
+  #seal(replica: Replica): string {
+    const { values, clock } = this.#options;
+    const at = clock.now();
+    const { replica: before, at: since = -Infinity, text } = this.#sealed ?? {};
+    if (text !== undefined && before === replica && Math.abs(at - since) < SEAL_MS) return text;
+    const { id, ...said } = replica;
+    const sealed = values.seal(JSON.stringify({ ...said, at }), placeOf(id));
+    this.#sealed = { replica, at, text: sealed };
+    return sealed;
+  }
+
+  /** Undefined for what nobody with the keys has sealed under this id, or too long ago: somebody may have put it back. */
+  #open(id: string, sealed: unknown): Replica | undefined {
+    const { values, clock } = this.#options;
+    const said = tryParseJson(values.tryOpen(sealed, placeOf(id)) ?? "");
+    if (!isJsonObject(said) || typeof said["at"] !== "number") return undefined;
+    return Math.abs(clock.now() - said["at"]) > SEALED_FOR_MS ? undefined : readReplica(id, said);
   }
 
   /** Whoever may connect to the database can send one, also without any right to the tables. */
@@ -317,15 +357,22 @@ function aheadOf(engine: number, from: number, to: number): number {
   return most < -CLOCK_DIFFERS_MS ? most : 0;
 }
 
-/** Whoever can write to the table decides where requests are sent. A text that is no address would end the process that tries it. */
+/** Without keys, whoever can write to the table chooses it. A text that is no address would end the process that tries it. */
 function isWebAddress(url: string): boolean {
   return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
 }
 
-function readReplica(value: unknown): Replica | undefined {
-  if (!isJsonObject(value)) return undefined;
-  const { id, name, url, configuration } = value;
-  if (typeof id !== "string" || typeof name !== "string") return undefined;
+function placeOf(id: string): string {
+  return `replica ${id}`;
+}
+
+function byName(a: Replica, b: Replica): number {
+  const [first, second] = a.name === b.name ? [a.id, b.id] : [a.name, b.name];
+  return first < second ? -1 : 1;
+}
+
+function readReplica(id: string, { name, url, configuration }: JsonObject): Replica | undefined {
+  if (typeof name !== "string") return undefined;
   return {
     id,
     // Logs, commands and the page show it.

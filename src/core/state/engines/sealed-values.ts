@@ -1,4 +1,4 @@
-// What is secret in the database: grants, keys, the default token. It is encrypted under the first of the configured keys and
+// What is secret in the database, and what a gateway acts on: it is encrypted under the first of the configured keys and
 // opened with any of them, so that a new key can be put before the old one. Each value is bound to its place. Without
 // configured keys it is stored as it is.
 
@@ -26,10 +26,22 @@ interface NamedKey {
 export class SealedValues {
   readonly #keys: readonly NamedKey[];
   readonly #random: (bytes: number) => Buffer;
+  readonly #onIgnored: (place: string) => void;
 
-  constructor(keys: readonly string[], random: (bytes: number) => Buffer) {
+  /** `onIgnored` hears where something is that `tryOpen` has not opened. */
+  constructor(
+    keys: readonly string[],
+    random: (bytes: number) => Buffer,
+    onIgnored: (place: string) => void = () => {},
+  ) {
     this.#keys = keys.map(namedKey);
     this.#random = random;
+    this.#onIgnored = onIgnored;
+  }
+
+  /** Whether what opens was written by somebody with the keys. */
+  get areAuthentic(): boolean {
+    return this.#keys.length > 0;
   }
 
   seal(value: string, place: string): string {
@@ -46,6 +58,26 @@ export class SealedValues {
    * Throws CONFIG_INVALID if none of the keys opens it.
    */
   open(stored: string, place: string): string | undefined {
+    const opened = this.#opened(stored, place);
+    if (opened !== undefined || stored.startsWith(PLAIN)) return opened;
+    throw new PlugboardError(
+      "CONFIG_INVALID",
+      "what is stored in PostgreSQL cannot be opened with gateway.shared.keys",
+      {
+        hint: "every replica needs the same keys; after a change, keep the old key behind the new",
+      },
+    );
+  }
+
+  /** `open`, for what is ignored if somebody else may have written it: undefined then. */
+  tryOpen(stored: unknown, place: string): string | undefined {
+    if (typeof stored !== "string") return undefined;
+    const opened = this.#opened(stored, place);
+    if (opened === undefined) this.#onIgnored(place);
+    return opened;
+  }
+
+  #opened(stored: string, place: string): string | undefined {
     if (stored.startsWith(PLAIN)) {
       return this.#keys.length === 0 ? stored.slice(PLAIN.length) : undefined;
     }
@@ -55,7 +87,7 @@ export class SealedValues {
     const body = bytes.subarray(NAME_BYTES + NONCE_BYTES, -TAG_BYTES);
     for (const each of this.#keys.filter((key) => key.name.equals(name))) {
       try {
-        const cipher = createDecipheriv(ALGORITHM, each.key, nonce)
+        const cipher = createDecipheriv(ALGORITHM, each.key, nonce, { authTagLength: TAG_BYTES })
           .setAAD(Buffer.from(place))
           .setAuthTag(bytes.subarray(-TAG_BYTES));
         return Buffer.concat([cipher.update(body), cipher.final()]).toString("utf8");
@@ -63,13 +95,7 @@ export class SealedValues {
         // Another key may have the same name.
       }
     }
-    throw new PlugboardError(
-      "CONFIG_INVALID",
-      "what is stored in PostgreSQL cannot be opened with gateway.shared.keys",
-      {
-        hint: "every replica needs the same keys; after a change, keep the old key behind the new",
-      },
-    );
+    return undefined;
   }
 }
 

@@ -1,8 +1,9 @@
 // The gateway's tokens in PostgreSQL. All are kept in memory, so that a request does not wait for the engine, and read again when
-// one has changed. While the engine is away, those that are known stay valid for a limited time.
+// one has changed. While the engine is away, those that are known stay valid for a limited time. Each row is sealed, so that
+// nobody without the keys makes a token, or changes what one may do.
 
 import { join } from "node:path";
-import { tryParseJson } from "../../types/json.ts";
+import { objectIn, tryParseJson } from "../../types/json.ts";
 import {
   DEFAULT_TOKEN,
   type GatewayToken,
@@ -26,9 +27,6 @@ import {
 import type { Postgres } from "./postgres.ts";
 import type { Revisions } from "./revisions.ts";
 import type { SealedValues } from "./sealed-values.ts";
-
-/** What the text of the default token is bound to. */
-const PLACE = "default token";
 
 export interface TokenRowsOptions {
   postgres: Postgres;
@@ -72,26 +70,26 @@ export class TokenRows implements TokenStore {
       createdAt: clock.now(),
       hash: tokenHash(made),
     };
-    await this.#insert(token, values.seal(made, PLACE));
-    const stored = async (): Promise<string> => (await this.#sealedDefault()) ?? "";
-    let sealed = await stored();
-    if (values.open(sealed, PLACE) === undefined) {
-      const replace = `update plugboard_tokens set hash = $1, sealed = $2
-        where id = '${DEFAULT_TOKEN}' and sealed = $3 returning 1`;
-      const next = [token.hash, values.seal(made, PLACE), sealed];
-      await revisions.change("tokens", replace, next);
-      sealed = await stored();
+    await this.#insert(token, made);
+    let sealed = await this.#sealedDefault();
+    if (sealed === undefined || values.open(sealed, placeOf(DEFAULT_TOKEN)) === undefined) {
+      const replace = `update plugboard_tokens set sealed = $1
+        where id = '${DEFAULT_TOKEN}' and sealed is not distinct from $2 returning 1`;
+      await revisions.change("tokens", replace, [this.#seal(token, made), sealed]);
+      sealed = await this.#sealedDefault();
     }
-    const text = values.open(sealed, PLACE) ?? made;
-    await this.#writeDefault(text);
+    const { text = made } = objectIn(
+      tryParseJson(values.tryOpen(sealed, placeOf(DEFAULT_TOKEN)) ?? ""),
+    );
+    await this.#writeDefault(String(text));
     await revisions.look();
-    return text;
+    return String(text);
   }
 
   /** Rejects with CONFIG_INVALID if there is a default token that cannot be opened. */
   async checkDefault(): Promise<void> {
     const sealed = await this.#sealedDefault();
-    if (sealed !== undefined) this.#options.values.open(sealed, PLACE);
+    if (sealed !== undefined) this.#options.values.open(sealed, placeOf(DEFAULT_TOKEN));
   }
 
   async list(): Promise<GatewayToken[]> {
@@ -129,16 +127,21 @@ export class TokenRows implements TokenStore {
       "select sealed from plugboard_tokens where id = $1",
       [DEFAULT_TOKEN],
     );
-    return row === undefined ? undefined : String(row["sealed"]);
+    return typeof row?.["sealed"] === "string" ? row["sealed"] : undefined;
   }
 
-  async #insert(token: StoredToken, sealed?: string): Promise<boolean> {
-    const { id, name, hash, createdAt } = token;
+  /** With its text for the default token: its owner can read that one again. */
+  #seal(token: StoredToken, text?: string): string {
+    return this.#options.values.seal(JSON.stringify({ token, text }), placeOf(token.id));
+  }
+
+  async #insert(token: StoredToken, text?: string): Promise<boolean> {
+    const { id, name, createdAt } = token;
     const changed = await this.#options.revisions.change(
       "tokens",
-      `insert into plugboard_tokens (id, name, hash, token, sealed, created_at)
-        values ($1, $2, $3, $4, $5, $6) on conflict do nothing returning 1`,
-      [id, name, hash, JSON.stringify(withoutHash(token)), sealed, createdAt],
+      `insert into plugboard_tokens (id, name, sealed, created_at)
+        values ($1, $2, $3, $4) on conflict do nothing returning 1`,
+      [id, name, this.#seal(token, text), createdAt],
     );
     return changed > 0;
   }
@@ -146,12 +149,12 @@ export class TokenRows implements TokenStore {
   /** The default token first, then the oldest. */
   async #all(): Promise<StoredToken[]> {
     const rows = await this.#options.postgres.query(
-      `select token, hash, last_used_at::float8 as used from plugboard_tokens
+      `select id, sealed, last_used_at::float8 as used from plugboard_tokens
         order by id <> '${DEFAULT_TOKEN}', created_at, id`,
     );
-    return rows.flatMap(({ token, hash, used }) => {
-      const parsed = tryParseJson(String(token));
-      const stored: unknown = { ...(parsed as object), hash };
+    return rows.flatMap(({ id, sealed, used }) => {
+      const opened = this.#options.values.tryOpen(sealed, placeOf(String(id)));
+      const { token: stored } = objectIn(tryParseJson(opened ?? ""));
       if (!isStoredToken(stored)) return [];
       return typeof used === "number" ? { ...stored, lastUsedAt: used } : stored;
     });
@@ -178,4 +181,8 @@ export class TokenRows implements TokenStore {
       from unnest($1::text[], $2::bigint[]) used (id, at) where plugboard_tokens.id = used.id`;
     return this.#options.postgres.query(note, [[...used.keys()], [...used.values()]]);
   }
+}
+
+function placeOf(id: string): string {
+  return `token ${id}`;
 }

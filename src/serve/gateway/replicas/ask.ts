@@ -1,6 +1,6 @@
 // What a command on any machine asks the gateways that share a state: whether each is ready, and the status of one of them.
-// Whoever can write to PostgreSQL can list an address, so no token goes there. A request is signed as one that a gateway
-// forwards: it is good at that address alone, and once.
+// Without keys, whoever can write to PostgreSQL can list an address, so no token goes there. A request is signed as one that a
+// gateway forwards: it is good at that address alone, and once.
 
 import { request as requestPlain } from "node:http";
 import { request as requestTls } from "node:https";

@@ -49,6 +49,27 @@ export function fleetProblems(replicas: readonly Replica[]): string[] {
   return [...differing(replicas), ...sharedUrls(replicas)];
 }
 
+/** What is wrong with how this process knows of the fleet, in sentences. */
+export function listProblems(replicas: Replicas): string[] {
+  const all = [clockProblem(replicas), foreignProblem(replicas), keysProblem(replicas)];
+  return all.filter((each) => each !== undefined);
+}
+
+/** What is not forwarded because nobody knows who has said where the gateways are, in a sentence. */
+function keysProblem(replicas: Replicas): string | undefined {
+  const hasUrls = replicas.list().some(({ url }) => url !== undefined);
+  return hasUrls && !replicas.areAuthentic
+    ? "gateway.shared has no keys, so no request of the page and no answer to a question is forwarded: whoever can write to PostgreSQL could have it sent anywhere"
+    : undefined;
+}
+
+/** What somebody else seems to have written about gateways, in a sentence. */
+export function foreignProblem({ hasForeign }: Replicas): string | undefined {
+  return hasForeign
+    ? "rows of plugboard_replicas are ignored, and nothing is sent where they say: nobody has sealed them with these gateway.shared.keys in the last minute. A gateway has other keys or a wrong clock, or somebody else writes to PostgreSQL"
+    : undefined;
+}
+
 /** What is wrong with the clock of this machine, in a sentence. */
 export function clockProblem({ clockAhead }: Replicas): string | undefined {
   if (clockAhead === 0) return undefined;
@@ -90,18 +111,20 @@ export class FleetWatch {
   readonly #options: FleetWatchOptions;
   readonly #off: () => void;
   #timer: Timer | undefined;
-  #said = "";
+  #said: readonly string[] = [];
 
   constructor(options: FleetWatchOptions) {
     this.#options = options;
     this.#off = options.replicas.onChange(() => this.#lookLater());
+    // This does not depend on what others do.
+    const unsealed = keysProblem(options.replicas);
+    if (unsealed !== undefined) this.#say([unsealed]);
     this.#lookLater();
   }
 
   problems(): string[] {
     const { replicas } = this.#options;
-    const clock = clockProblem(replicas);
-    return [...fleetProblems(replicas.list()), ...(clock === undefined ? [] : [clock])];
+    return [...fleetProblems(replicas.list()), ...listProblems(replicas)];
   }
 
   close(): void {
@@ -112,13 +135,15 @@ export class FleetWatch {
   #lookLater(): void {
     this.#timer ??= this.#options.clock.later(LASTING_MS, () => {
       this.#timer = undefined;
-      const { logger } = this.#options;
-      const problems = this.problems();
-      const text = problems.join("; ");
-      if (text === this.#said) return;
-      this.#said = text;
-      for (const each of problems) logger.warn(each);
-      if (problems.length === 0) logger.info("the gateways that share a state fit together again");
+      this.#say(this.problems());
     });
+  }
+
+  #say(problems: readonly string[]): void {
+    const { logger } = this.#options;
+    for (const each of problems) if (!this.#said.includes(each)) logger.warn(each);
+    const isOver = problems.length === 0 && this.#said.length > 0;
+    if (isOver) logger.info("the gateways that share a state fit together again");
+    this.#said = problems;
   }
 }

@@ -1,14 +1,16 @@
 import { execFileSync } from "node:child_process";
+import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { copyFile, mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
 import type { AuditLine } from "../../../../src/core/types/audit-entry.ts";
-import type { SharedState } from "../../../../src/core/types/shared-state.ts";
+import type { PendingApproval, SharedState } from "../../../../src/core/types/shared-state.ts";
 import { openEngineState } from "../../../../src/core/state/engines/open.ts";
 import { type Clock, systemClock } from "../../../../src/util/clock.ts";
 import { temporaryDirectory } from "../../../support/directory.ts";
-import { describeWithEngines, openReplica as open } from "../../../support/engines.ts";
+import { describeWithEngines, openReplica as open, replicaRow } from "../../../support/engines.ts";
+import { recordingLogger } from "../../../support/logger.ts";
 import { testSharedState } from "../shared-state-contract.ts";
 
 const SOON = { timeout: 20_000, interval: 20 };
@@ -83,20 +85,21 @@ describeWithEngines("on one PostgreSQL and one Valkey", (engines) => {
     expect(await one.approvals.list()).toEqual([]);
   });
 
-  it("what somebody else has written into the tables is shown as what it is", async () => {
-    const settings = await engines().newSettings();
+  it("without keys, what somebody else has written into the tables is shown as what it is", async () => {
+    const settings = { ...(await engines().newSettings()), keys: [] };
     const state = await open(settings);
+    expect(state.replicas?.areAuthentic).toBe(false);
     const evil = "a\u{1b}[2J\nb";
     const request = { tool: "docs/read", hash: "h", reason: "", args: {}, hints: {} };
     const ask = (id: string): string => {
       const caller = { id: "token:ci", label: "ci" };
       const times = { createdAt: 1, expiresAt: LATER };
       const asked = { id, caller, agent: "main", request, argsHash: "a", ...times };
-      return `insert into plugboard_waiting values ('${id}', 'other', '', $x$${JSON.stringify(asked)}$x$, null, ${LATER});`;
+      return `insert into plugboard_waiting values ('${id}', 'other', '', $x$plain:${JSON.stringify(asked)}$x$, null, ${LATER});`;
     };
     engines().sql(
       settings,
-      `insert into plugboard_replicas values ('other', $x$${evil}$x$, 'file:///etc', $x$${evil}$x$, now());
+      `${replicaRow(settings, { id: "other", name: evil, url: "file:///etc", configuration: evil })}
         ${ask("abcd2345")} ${ask(evil)}`,
     );
     await vi.waitFor(
@@ -104,6 +107,151 @@ describeWithEngines("on one PostgreSQL and one Valkey", (engines) => {
       SOON,
     );
     expect((await state.pending.list()).map(({ id }) => id)).toEqual(["abcd2345"]);
+  });
+
+  it("with keys, no row counts that somebody else has written, altered or put elsewhere", async () => {
+    const settings = await engines().newSettings();
+    const logger = recordingLogger();
+    const state = await open(settings, { logger });
+    const sql = (statement: string): string => engines().sql(settings, statement);
+    const hasRead = async (): Promise<void> => {
+      sql("update plugboard_revisions set revision = revision + 1");
+      await state.replicas?.look();
+    };
+
+    // Tokens: one of somebody's own, and one that gets the rights of another.
+    const own = `plug_${"a".repeat(43)}`;
+    const token = { id: "evil", name: "evil", createdAt: 1, hash: hash("sha256", own) };
+    const admin = await state.tokens.add({ name: "admin" });
+    const limited = await state.tokens.add({ name: "ci", agents: ["research"] });
+    const defaultText = await state.tokens.ensureDefault();
+    const insertToken = (id: string, sealed: string): string =>
+      sql(
+        `insert into plugboard_tokens (id, name, sealed, created_at) values ('${id}', '${id}', ${sealed}, 1)`,
+      );
+    insertToken("evil", `$x$plain:${JSON.stringify({ token })}$x$`);
+    insertToken("none", "null");
+    insertToken("copy", "(select sealed from plugboard_tokens where name = 'admin')");
+    await hasRead();
+    expect(state.tokens.find(own)).toBeUndefined();
+    expect((await state.tokens.list()).map(({ name }) => name)).toEqual(["default", "admin", "ci"]);
+    sql(
+      `update plugboard_tokens set sealed = (select sealed from plugboard_tokens where name = 'admin') where name = 'ci'`,
+    );
+    await hasRead();
+    expect(state.tokens.find(limited.text)).toBeUndefined();
+    expect(state.tokens.find(admin.text)).toMatchObject({ name: "admin" });
+    expect(state.tokens.find(defaultText)).toMatchObject({ name: "default" });
+
+    // Approvals that last.
+    await state.approvals.add(ALWAYS);
+    const other = { ...ALWAYS, tool: "docs/delete" };
+    const keyOf = ({ tool }: typeof ALWAYS): string =>
+      JSON.stringify(["default", "", tool, "h", ""]);
+    const copied = "select approval from plugboard_approvals limit 1";
+    for (const value of [`$x$plain:${JSON.stringify(other)}$x$`, `(${copied})`]) {
+      sql(
+        `insert into plugboard_approvals values ($x$${keyOf(other)}$x$, ${value}, 1)
+          on conflict (key) do update set approval = excluded.approval`,
+      );
+      expect(await state.approvals.has(other)).toBe(false);
+    }
+    expect(await state.approvals.has(ALWAYS)).toBe(true);
+    expect(await state.approvals.list()).toEqual([ALWAYS]);
+
+    // Calls that wait: an answer of nobody, the answer to another, and other arguments than are asked about.
+    const [first, second] = [question("first"), question("second")];
+    await state.pending.put(first);
+    await state.pending.put(second);
+    sql(`update plugboard_waiting set answer = 'plain:"once"' where id = 'first'`);
+    expect(await state.pending.answersTo([first])).toEqual(new Map());
+    sql("update plugboard_waiting set answer = null");
+    expect(await state.pending.answer(second, "once")).toBe(true);
+    sql(
+      `update plugboard_waiting set answer = (select answer from plugboard_waiting where id = 'second') where id = 'first'`,
+    );
+    expect(await state.pending.answersTo([first, second])).toEqual(new Map([["second", "once"]]));
+    sql("update plugboard_waiting set answer = null");
+    expect(await state.pending.list()).toEqual([first, second]);
+    const harmless = { ...first, request: { ...first.request, args: { path: "notes.txt" } } };
+    for (const value of [
+      `$x$plain:${JSON.stringify(harmless)}$x$`,
+      "(select question from plugboard_waiting where id = 'second')",
+    ]) {
+      sql(`update plugboard_waiting set question = ${value} where id = 'first'`);
+      expect(await state.pending.list()).toEqual([second]);
+    }
+
+    // Pins: nobody pins what a server has become.
+    const id = { server: "docs", key: "k" };
+    const instructions = {
+      kind: "pinned",
+      firstSeen: 1,
+      approved: { hash: "h", value: "", seen: 1 },
+    };
+    const pinned = { ...id, seenWith: [], tools: new Map(), instructions };
+    await state.pins.update(id, () => pinned as never);
+    expect(await state.pins.read(id)).toMatchObject({ kind: "pinned" });
+    sql("update plugboard_pins set pins = 'plain:' || pins");
+    expect(await state.pins.read(id)).toMatchObject({ kind: "lost", lost: { why: "unreadable" } });
+
+    // Each table is named once.
+    const said = logger.lines.filter(({ message }) => message.includes("are ignored"));
+    const tables = said.map(({ message }) => /plugboard_\w+/.exec(message)?.[0]);
+    expect(tables).toHaveLength(4);
+    expect(new Set(tables)).toEqual(
+      new Set(["plugboard_approvals", "plugboard_pins", "plugboard_tokens", "plugboard_waiting"]),
+    );
+  });
+
+  it("a gateway that somebody else lists is none, nor one that is put back later or under another name", async () => {
+    const settings = await engines().newSettings();
+    let now = Date.now();
+    const clock: Clock = { ...systemClock, now: () => now };
+    const url = "http://10.0.0.1:7777";
+    const state = await open(settings, { clock });
+    const member = await open({ ...settings, replica: { url } }, { clock });
+    const { replicas } = state;
+    const sql = (statement: string): string => engines().sql(settings, statement);
+    const urls = () => replicas?.list().flatMap((each) => each.url ?? []);
+    await vi.waitFor(() => expect(urls()).toEqual([url]), SOON);
+    expect(replicas?.areAuthentic).toBe(true);
+    expect(replicas?.hasForeign).toBe(false);
+    const stored = sql(
+      `select sealed from plugboard_replicas where id = '${member.replicas?.own?.id}'`,
+    );
+    await member.close();
+    await vi.waitFor(() => expect(urls()).toEqual([]), SOON);
+
+    const evil = { id: "evil", name: "http://evil", url: "http://evil" };
+    const alive = "now() + interval '1 minute'";
+    const attempts: Record<string, string> = {
+      "not sealed": replicaRow({ keys: [] }, evil),
+      "sealed with other keys": replicaRow({ keys: ["some other key of 32 characters."] }, evil),
+      "nothing said": `insert into plugboard_replicas (id, seen) values ('evil', ${alive})`,
+      "of another gateway": `insert into plugboard_replicas (id, sealed, seen) values ('evil', '${stored}', ${alive})`,
+      "sealed long ago": replicaRow(settings, evil, now - 61_000),
+      "sealed for later": replicaRow(settings, evil, now + 61_000),
+    };
+    for (const [name, attempt] of Object.entries(attempts)) {
+      sql(`delete from plugboard_replicas where id = 'evil'`);
+      await vi.waitFor(async () => {
+        await replicas?.look();
+        expect(replicas?.hasForeign, name).toBe(false);
+      }, SOON);
+      sql(attempt);
+      await vi.waitFor(() => expect(replicas?.hasForeign, name).toBe(true), SOON);
+      expect(urls(), name).toEqual([]);
+    }
+    // Put back as it was, it counts until its time is over.
+    sql(
+      `delete from plugboard_replicas where id = 'evil';
+        insert into plugboard_replicas (id, sealed, seen) values ('${member.replicas?.own?.id}', '${stored}', ${alive})`,
+    );
+    await vi.waitFor(() => expect(urls()).toEqual([url]), SOON);
+    now += 61_000;
+    await vi.waitFor(() => expect(urls()).toEqual([]), SOON);
+    expect(replicas?.hasForeign).toBe(true);
   });
 
   it("what was used on a day is stored once PostgreSQL is there again", async () => {
@@ -533,6 +681,24 @@ describeWithEngines("on one PostgreSQL and one Valkey", (engines) => {
 });
 
 const NOTHING = Buffer.alloc(0);
+
+function question(id: string): PendingApproval {
+  return {
+    id,
+    caller: { id: "token:ci", label: "ci" },
+    agent: "default",
+    request: {
+      tool: "docs/delete",
+      hash: "h",
+      reason: "",
+      args: { path: "/" },
+      hints: {},
+    } as unknown as PendingApproval["request"],
+    argsHash: "a",
+    createdAt: id === "first" ? 1 : 2,
+    expiresAt: LATER,
+  };
+}
 
 function lineOf(at: number, tool = "read"): Buffer {
   const line = {
