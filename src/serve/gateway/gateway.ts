@@ -116,31 +116,28 @@ export interface OtherGateways {
     request: IncomingMessage,
     agent: string | undefined,
   ): ForwardedCaller | Refusal | undefined;
-  /** A request of the page that another gateway has forwarded. Undefined for what a browser sent itself. */
-  forwardedPageIn(request: IncomingMessage): ForwardedPage | Refusal | undefined;
   /** Ends the streams that come from there. */
   closeStreams(): void;
 }
 
-interface ForwardedPage {
+interface ForwardedCaller {
   isAdmitted: true;
   forwarded: NonNullable<Sender["forwarded"]>;
-}
-
-interface ForwardedCaller extends ForwardedPage {
   admitted: AdmittedCaller;
 }
 
 export interface GatewayPage {
+  /** Refused is what is not from the gateway that it says it is from. */
+  admit(request: IncomingMessage): PageRequest | Refusal;
+}
+
+export interface PageRequest {
+  isAdmitted: true;
+  /** Another gateway has checked where it comes from and who asks, and forwarded it. */
+  isForwarded: boolean;
   /** Somebody who is signed in. Others are answered too: that is how they sign in. */
-  visitorIn(request: IncomingMessage): AdmittedCaller | undefined;
-  /** `forwarded`: another gateway has checked where it comes from, and forwarded it. */
-  answer(
-    path: string,
-    request: IncomingMessage,
-    reply: ServerResponse,
-    forwarded: Sender["forwarded"],
-  ): Promise<void>;
+  visitor: AdmittedCaller | undefined;
+  answer(path: string, reply: ServerResponse): Promise<void>;
 }
 
 interface GatewayWatcher {
@@ -444,12 +441,11 @@ export class Gateway {
     request: IncomingMessage,
     reply: ServerResponse,
   ): Promise<void> {
-    const fromReplica = this.#options.replicas?.forwardedPageIn(request);
-    if (fromReplica?.isAdmitted === false) return sendRefusal(reply, fromReplica);
-    const visitor = page.visitorIn(request);
-    const isForwarded = fromReplica !== undefined;
+    const asked = page.admit(request);
+    if (!asked.isAdmitted) return sendRefusal(reply, asked);
+    const { visitor, isForwarded } = asked;
     if (visitor !== undefined && !this.#opened(request, reply, visitor, isForwarded)) return;
-    await page.answer(path, request, reply, fromReplica?.forwarded);
+    await asked.answer(path, reply);
   }
 
   async #serveRoute(

@@ -677,7 +677,6 @@ async function openHttp(
     replicas: replicas && {
       closeStreams: () => replicas.closeStreams(),
       forwardedIn: (request, agent) => replicas.forwardedIn(request, agent, tokens),
-      forwardedPageIn: (request) => replicas.forwardedPageIn(request),
     },
     isDegraded: () => (state.health?.().away ?? []).length > 0,
     configuration: () => state.replicas?.own?.configuration,
@@ -732,13 +731,21 @@ function openPage(
   undo: UndoSteps,
 ): OpenedPage {
   const { settings, clock, logger } = options;
-  const { own } = state.replicas ?? {};
-  // Without a URL nobody forwards a request to it, and each request is answered where it comes in.
-  const elsewhere = own?.url === undefined ? undefined : replicas;
+  const { own, areAuthentic = false } = state.replicas ?? {};
+  // Without a URL or keys nobody forwards a request to it, and each request is answered where it comes in.
+  const elsewhere = own?.url === undefined || !areAuthentic ? undefined : replicas;
   let page: Page | undefined;
   return {
-    visitorIn: (request) => page?.visitorIn(request),
-    answer: async (...asked) => page?.answer(...asked),
+    admit(request) {
+      const from = replicas?.forwardedPageIn(request);
+      if (from?.isAdmitted === false) return from;
+      return {
+        isAdmitted: true,
+        isForwarded: from !== undefined,
+        visitor: page?.visitorIn(request, from?.forwarded),
+        answer: async (path, reply) => page?.answer(path, request, reply, from?.forwarded),
+      };
+    },
     opened: (url, local) => {
       const visitors = new Visitors({
         sealer,

@@ -1,6 +1,6 @@
 // Two gateways on one PostgreSQL and one Valkey, as a load balancer sees them: any of them takes any request.
 
-import { createSecretKey, randomBytes } from "node:crypto";
+import { createHash, createSecretKey, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import {
@@ -30,12 +30,15 @@ import {
   type OpenGatewayOptions,
 } from "../../../src/serve/gateway/open-gateway.ts";
 import { FILE_NAME_HEADER, HOME_HEADER } from "../../../src/serve/gateway/page/wire.ts";
-import { FORWARD_HEADER, Signatures } from "../../../src/serve/gateway/replicas/signature.ts";
+import {
+  FORWARD_HEADER,
+  type ForwardedFor,
+  Signatures,
+} from "../../../src/serve/gateway/replicas/signature.ts";
 import { systemClock } from "../../../src/util/clock.ts";
-import { shortHash } from "../../../src/util/short-hash.ts";
 import { fixture } from "../../support/boards.ts";
 import { temporaryDirectory } from "../../support/directory.ts";
-import { type Engines, missingEngines, startEngines } from "../../support/engines.ts";
+import { type Engines, missingEngines, replicaRow, startEngines } from "../../support/engines.ts";
 import { freePorts } from "../../support/free-ports.ts";
 import { recordingLogger } from "../../support/logger.ts";
 import { expectNoProcesses } from "../../support/processes.ts";
@@ -77,13 +80,15 @@ describe.skipIf(missing !== undefined)(`gateways on two machines${why}`, () => {
   interface PairOptions {
     /** Whether they tell each other how they are reached. */
     hasUrls?: boolean;
+    keys?: readonly string[];
     publicUrl?: string;
     /** What the page of each can change, and what it takes. */
     page?: (at: "one" | "two") => Pick<OpenGatewayOptions, "changes" | "configuration">;
   }
 
   async function openPair(servers: BoardConfig["servers"], options: PairOptions = {}) {
-    const settings = await engines.newSettings();
+    const made = await engines.newSettings();
+    const settings = { ...made, keys: options.keys ?? made.keys };
     const [first = 0, second = 0] = await freePorts(2);
     const open = (port: number, at: "one" | "two"): Promise<Replica> =>
       openReplica(port, settings, { servers }, { ...options, page: options.page?.(at) });
@@ -613,6 +618,11 @@ describe.skipIf(missing !== undefined)(`gateways on two machines${why}`, () => {
       expect((await askPage(two, name, body, { visit: viewer, home })).status, name).toBe(403);
     }
     expect(sent).toHaveLength(2);
+    // Who signs out at one is signed out at the other, also where a stream is open.
+    const watching = await pageEvents(two, viewer, home);
+    await vi.waitFor(() => expect(watching.seen.length).toBeGreaterThan(0), SOON);
+    expect((await askPage(two, "leave", {}, { visit: viewer, home })).status).toBe(200);
+    await watching.ended;
 
     // It is gone: nothing is done elsewhere in its place, and the page goes on at the other.
     const unconfirmed = await askPage(two, "changes/preview", TRUST, through);
@@ -671,11 +681,18 @@ describe.skipIf(missing !== undefined)(`gateways on two machines${why}`, () => {
       "connection",
       "content-length",
       "content-type",
-      "cookie",
       "host",
       FORWARD_HEADER,
-      "x-plugboard",
     ]);
+    const [, sealedIn = ""] = String(arrived?.headers[FORWARD_HEADER]).split(".");
+    const said = JSON.parse(Buffer.from(sealedIn, "base64url").toString());
+    const visitor = said.by.visitor as { nonce: string; until: number };
+    expect(said).toMatchObject({
+      to: member.signing.url,
+      by: { visitor: { role: "owner", name: "the owner" } },
+      body: bodyHash([Buffer.from("{}")]),
+    });
+    expect(JSON.stringify(said)).not.toContain(visit.secret);
     member.answer = (_request, reply) => void reply.destroy();
     const broken = await askPage(one, "changes/confirm", { hash: "x" }, through);
     expect(broken).toMatchObject({
@@ -690,13 +707,11 @@ describe.skipIf(missing !== undefined)(`gateways on two machines${why}`, () => {
 
     const path = "/ui/api/changes/preview";
     const body = JSON.stringify(TRUST);
-    const { cookie, secret } = visit;
-    const json = { accept: "application/json", "content-type": "application/json" };
-    const meant = { ...json, cookie, "x-plugboard": secret };
+    const meant = { accept: "application/json", "content-type": "application/json" };
     const sign = (
       given: { to?: string; by?: object; of?: string; at?: string; as?: IncomingHttpHeaders } = {},
     ): string => {
-      const { to = one.url.origin, by = {}, of = body, at = path, as = meant } = given;
+      const { to = one.url.origin, by = { visitor }, of = body, at = path, as = meant } = given;
       const request = { method: "POST", path: at, headers: as };
       return member.signatures.sign(request, to, by, bodyHash([Buffer.from(of)]));
     };
@@ -715,21 +730,39 @@ describe.skipIf(missing !== undefined)(`gateways on two machines${why}`, () => {
     };
     const good = sign();
     expect(await send(good)).toBe(200);
-    const { "x-plugboard": __, ...without } = meant;
-    const stranger = { ...meant, cookie: "plugboard-ui-8080=x" };
     const caller = { id: "token:default", label: "default" };
+    const viewer = { ...visitor, role: "viewer" };
+    const over = { ...visitor, until: Date.now() };
+    const another = await visitPage(one.gateway.http?.newPageLink("owner") ?? "", one);
+    const seen = member.requests.length;
+    member.answer = (_request, reply) => void reply.end("{}");
+    expect((await askPage(one, "tokens/list", {}, { ...through, visit: another })).status).toBe(
+      200,
+    );
+    const [, theirs = ""] = String(member.requests[seen]?.headers[FORWARD_HEADER]).split(".");
+    const gone = JSON.parse(Buffer.from(theirs, "base64url").toString()).by.visitor;
+    expect((await askPage(one, "leave", {}, { visit: another })).status).toBe(200);
     const cases: Record<string, [number, () => Promise<number>]> = {
       "a second time": [403, () => send(good)],
       "for another gateway": [403, () => send(sign({ to: member.signing.url }))],
       "another body": [403, () => send(sign({ of: "{}" }))],
       "another method": [403, () => send(sign(), meant, "changes/confirm")],
-      "another visitor": [403, () => send(sign(), stranger)],
       "for an MCP client": [403, () => send(sign({ by: { caller, agent: "default" } }))],
-      "no visitor": [401, () => send(sign({ as: stranger }), stranger)],
-      "a cookie without its secret": [401, () => send(sign({ as: without }), without)],
+      "for nobody": [403, () => send(sign({ by: {} }), { ...meant, ...pageHeaders(visit) })],
+      "for nobody of a role": [
+        403,
+        () => send(sign({ by: { visitor: { ...visitor, role: "x" } } })),
+      ],
+      "for a viewer": [403, () => send(sign({ by: { visitor: viewer } }))],
+      "for a viewer, with an owner's cookie": [
+        403,
+        () => send(sign({ by: { visitor: viewer } }), { ...meant, ...pageHeaders(visit) }),
+      ],
+      "after the visitor's time": [401, () => send(sign({ by: { visitor: over } }))],
+      "for somebody who has left": [401, () => send(sign({ by: { visitor: gone } }))],
       "what needs no visitor": [
         401,
-        () => send(sign({ at: "/ui/api/way-in", as: stranger }), stranger, "way-in"),
+        () => send(sign({ at: "/ui/api/way-in", by: { visitor: over } }), meant, "way-in"),
       ],
     };
     for (const [name, [status, attempt]] of Object.entries(cases)) {
@@ -739,20 +772,121 @@ describe.skipIf(missing !== undefined)(`gateways on two machines${why}`, () => {
     const mcp = member.signatures.sign(
       { method: "POST", path: "/mcp", headers: meant },
       one.url.origin,
-      {},
+      { visitor } as ForwardedFor,
       bodyHash([Buffer.from(body)]),
     );
     expect((await post(one.url, body, { ...meant, [FORWARD_HEADER]: mcp })).status).toBe(403);
     // What is passed on goes no further.
     const further = { ...meant, [HOME_HEADER]: home };
     expect(await send(sign(), further)).toBe(200);
-    expect(member.requests).toHaveLength(2);
+    expect(member.requests).toHaveLength(3);
     expect(done).toEqual([]);
+  });
+
+  it("somebody who writes to PostgreSQL without the keys gets no request of the page, no answer and no cancellation", async () => {
+    const { one, two, settings } = await openPair({ asks: fixture("asks") }, { publicUrl: PUBLIC });
+    const caught: IncomingMessage[] = [];
+    const evil = createServer((asked, reply) => {
+      caught.push(asked);
+      reply.end("{}");
+    });
+    await once(evil.listen(0, "127.0.0.1"), "listening");
+    onTestFinished(() => void evil.close());
+    const url = `http://127.0.0.1:${(evil.address() as AddressInfo).port}`;
+    const visit = await visitPage(one.gateway.http?.newPageLink("owner") ?? "", one);
+    await vi.waitFor(async () => {
+      expect((await snapshotOf(one, visit))["gateways"]).toHaveLength(2);
+    }, SOON);
+    // The first by name, one that copies what another gateway has sealed, and that one with another address.
+    engines.sql(
+      settings,
+      `${replicaRow({ keys: [] }, { id: "evil", name: "!", url })}
+        insert into plugboard_replicas (id, sealed, seen)
+          select 'copy', sealed, now() + interval '1 minute' from plugboard_replicas where sealed like 'sealed:%' limit 1;
+        alter table plugboard_replicas add column url text default '${url}'`,
+    );
+    const problems = () => one.gateway.monitoring.status().fleet?.problems ?? [];
+    const ignored = expect.stringContaining("rows of plugboard_replicas are ignored") as string;
+    await vi.waitFor(() => expect(problems()).toContainEqual(ignored), SOON);
+    const { gateways } = await snapshotOf(one, visit);
+    const names = gateways.map(({ name }: { name: string }) => name).toSorted();
+    expect(names).toEqual([one.url.origin, two.url.origin].toSorted());
+
+    const home = tagOf(new URL(url));
+    for (const at of [home, home.slice(0, 8)]) {
+      expect((await askPage(one, "tokens/list", {}, { visit, home: at })).status).toBe(410);
+    }
+    const session = await begin(one, FORMS);
+    const said = { jsonrpc: "2.0", id: `plugboard-${home}-0`, result: { action: "accept" } };
+    expect((await post(one.url, said, session)).status).toBe(202);
+    expect((await post(one.url, [said], session)).status).toBe(202);
+    const params = { requestId: "none" };
+    const cancel = { jsonrpc: "2.0", method: "notifications/cancelled", params };
+    expect((await post(one.url, cancel, session)).status).toBe(202);
+    // What belongs to the other gateway still arrives there.
+    expect((await askPage(one, "tokens/list", {}, { visit, home: tagOf(two.url) })).status).toBe(
+      200,
+    );
+    expect(caught).toEqual([]);
+    await vi.waitFor(() => {
+      const lines = one.lines.filter(({ message }) => message.includes("plugboard_replicas"));
+      expect(lines).toHaveLength(1);
+    }, SOON);
+  });
+
+  it("without keys, neither the page nor answers are forwarded, and the log and the status say so", async () => {
+    const options = { publicUrl: PUBLIC, keys: [] };
+    const { one, two, settings } = await openPair({ asks: fixture("asks") }, options);
+    const missingKeys = expect.stringContaining("gateway.shared has no keys") as string;
+    for (const { lines, gateway } of [one, two]) {
+      expect(gateway.monitoring.status().fleet?.problems).toContainEqual(missingKeys);
+      expect(lines.filter(({ message }) => message.includes("has no keys"))).toHaveLength(1);
+    }
+    // Each request of the page is answered where it comes in, and nobody vouches for a visitor.
+    const visit = await visitPage(one.gateway.http?.newPageLink("owner") ?? "", two);
+    const snapshot = await snapshotOf(two, visit, tagOf(one.url));
+    expect(snapshot["gateway"]).toMatchObject({ replica: two.url.origin });
+    expect(snapshot["gateways"]).toEqual([]);
+    const member = await startStranger(settings);
+    const visitor = { role: "owner", name: "x", nonce: "n", until: Date.now() + 60_000 } as const;
+    const as = { accept: "*/*", "content-type": "application/json" };
+    const request = { method: "POST", path: "/ui/api/tokens/list", headers: as };
+    const hash = bodyHash([Buffer.from("{}")]);
+    const signed = member.signatures.sign(request, one.url.origin, { visitor }, hash);
+    const reply = await fetch(new URL(request.path, one.url), {
+      method: "POST",
+      headers: { ...as, [FORWARD_HEADER]: signed },
+      body: "{}",
+    });
+    expect(reply.status).toBe(403);
+
+    const session = await begin(one, FORMS);
+    const ask = legacy("tools/call", { name: "asks__ask", arguments: FORM });
+    const asked = await events(one, postOf(ask, session));
+    await vi.waitFor(() => expect(asked.seen).toHaveLength(1), SOON);
+    const id = asked.seen[0]?.["id"];
+    const { length } = member.requests;
+    const of = (action: string) => ({ jsonrpc: "2.0", id, result: { action } });
+    expect((await post(two.url, of("accept"), session)).status).toBe(202);
+    const toMember = { ...of("accept"), id: `plugboard-${tagOf(new URL(member.signing.url))}-0` };
+    expect((await post(two.url, toMember, session)).status).toBe(202);
+    expect(member.requests).toHaveLength(length);
+    expect(asked.seen).toHaveLength(1);
+    expect((await post(one.url, of("decline"), session)).status).toBe(202);
+    await asked.ended;
+    expect(asked.seen.at(-1)?.["result"].content[0].text).toContain('"decline"');
+
+    // Where a session has its servers is sealed in its id, so every request of it still goes there.
+    const pair = await openPair({ own: { ...fixture("echo"), ...OWN } }, { keys: [] });
+    const own = await begin(pair.one);
+    const pid = await call(pair.one, own, "own__pid");
+    expect(pid).toMatch(/^\d+$/);
+    expect(await call(pair.two, own, "own__pid")).toBe(pid);
   });
 
   /** What names a gateway to the page. */
   function tagOf(url: URL): string {
-    return shortHash(url.origin).slice(0, 8);
+    return createHash("sha256").update(url.origin).digest("hex");
   }
 
   async function toolsOf(at: Replica): Promise<string[]> {
@@ -1013,10 +1147,7 @@ describe.skipIf(missing !== undefined)(`gateways on two machines${why}`, () => {
   it("an address that no gateway can have is not one to pass on to", async () => {
     const { one, settings } = await openPair({});
     for (const url of ["nowhere", "file:///etc/passwd", "http://"]) {
-      engines.sql(
-        settings,
-        `insert into plugboard_replicas (id, name, url, seen) values (gen_random_uuid(), 'odd', '${url}', now() + '1 hour')`,
-      );
+      engines.sql(settings, replicaRow(settings, { id: url, name: "odd", url }));
     }
     const told = (): string => JSON.stringify(one.gateway.monitoring.status());
     await vi.waitFor(() => expect(told()).toContain('"name":"odd"'), SOON);

@@ -81,8 +81,7 @@ export interface PageElsewhere {
 export interface ReceivedPageRequest {
   request: IncomingMessage;
   reply: ServerResponse;
-  /** The visitor, among all callers. */
-  whose: string;
+  visitor: Visitor;
   body: readonly Buffer[] | BodyFile;
   unanswered: (why: Unanswered) => void;
 }
@@ -94,8 +93,10 @@ interface BodyFile {
   hash: string;
 }
 
-/** Another gateway has forwarded the request, and vouches for this hash of its body. */
-type Forwarded = Sender["forwarded"];
+/** Another gateway has forwarded the request, and vouches for who asks, and for this hash of the body. */
+export type ForwardedVisit = NonNullable<Sender["forwarded"]> & { visitor: Visitor };
+
+type Forwarded = ForwardedVisit | undefined;
 
 export interface PageOptions {
   visitors: Visitors;
@@ -124,8 +125,8 @@ export class Page {
     this.#publicOrigin = options.publicUrl && new URL(options.publicUrl).origin;
   }
 
-  visitorIn(request: IncomingMessage): AdmittedCaller | undefined {
-    const visitor = this.#options.visitors.find(request);
+  visitorIn(request: IncomingMessage, forwarded?: ForwardedVisit): AdmittedCaller | undefined {
+    const visitor = this.#visitorOf(request, forwarded);
     // What is open for somebody who has left is cut off, and signing out is to be answered.
     if (visitor === undefined || request.url === LEAVE) return undefined;
     const { nonce, name, until } = visitor;
@@ -137,7 +138,7 @@ export class Page {
     path: string,
     request: IncomingMessage,
     reply: ServerResponse,
-    forwarded?: Forwarded,
+    forwarded?: ForwardedVisit,
   ): Promise<void> {
     for (const [name, value] of Object.entries(HEADERS)) reply.setHeader(name, value);
     if (path === "/" || path === "/ui") {
@@ -165,7 +166,7 @@ export class Page {
     forwarded: Forwarded,
   ): Promise<void> {
     const { visitors, live, methods } = this.#options;
-    const visitor = visitors.find(request);
+    const visitor = this.#visitorOf(request, forwarded);
     const isOpen = OPEN.has(name) && forwarded === undefined;
     if (visitor === undefined && !isOpen) return refuse(reply, NOT_SIGNED_IN);
     const home = ANYWHERE.has(name) || forwarded ? undefined : this.#otherHome(request);
@@ -216,6 +217,12 @@ export class Page {
     send(reply, 200, await methods.run(name, body, visitor));
   }
 
+  /** What a request shows that was forwarded counts for nothing: it is for whom the other gateway has let in. */
+  #visitorOf(request: IncomingMessage, forwarded: Forwarded): Visitor | undefined {
+    const { visitors } = this.#options;
+    return forwarded === undefined ? visitors.find(request) : visitors.current(forwarded.visitor);
+  }
+
   /** The gateway that the page looks at, if that is another one. */
   #otherHome({ headers }: IncomingMessage): string | undefined {
     const { elsewhere } = this.#options;
@@ -228,11 +235,11 @@ export class Page {
     home: string,
     request: IncomingMessage,
     reply: ServerResponse,
-    { nonce }: Visitor,
+    visitor: Visitor,
     body: ReceivedPageRequest["body"],
   ): Promise<boolean> {
     const unanswered = (why: Unanswered): void => refuse(reply, UNANSWERED[why]);
-    const received = { request, reply, whose: `${VISITOR}${nonce}`, body, unanswered };
+    const received = { request, reply, visitor, body, unanswered };
     return (await this.#options.elsewhere?.forwardPage(home, received))?.kind === "answered";
   }
 

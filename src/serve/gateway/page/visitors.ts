@@ -5,6 +5,7 @@
 
 import { hash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
+import { objectIn } from "../../../core/types/json.ts";
 import type { SessionStore } from "../../../core/types/shared-state.ts";
 import type { Clock } from "../../../util/clock.ts";
 import { isSameSecret } from "../../../util/same-secret.ts";
@@ -103,18 +104,19 @@ export class Visitors {
   }
 
   find(request: IncomingMessage): Visitor | undefined {
-    const { clock, sealer, revoked, gateway } = this.#options;
+    const { sealer, gateway } = this.#options;
     const sealed = this.cookieIn(request);
     const value = sealed === undefined ? undefined : sealer.open(PURPOSE, sealed);
     if (value === undefined || value["gateway"] !== gateway) return undefined;
     const shown = String(request.headers[API_HEADER] ?? "");
     if (!isSameSecret(value["secret"], hash("sha256", shown))) return undefined;
-    const { role, name, nonce, until, person } = value;
-    if (role !== "owner" && role !== "viewer") return undefined;
-    if (typeof name !== "string" || typeof nonce !== "string") return undefined;
-    if (typeof until !== "number" || until <= clock.now()) return undefined;
-    if (revoked.isRevoked(nonce)) return undefined;
-    return { role, name, nonce, until, ...(typeof person === "string" && { person }) };
+    return this.current(readVisitor(value));
+  }
+
+  /** Undefined once they have left, or their time is over. */
+  current(visitor: Visitor | undefined): Visitor | undefined {
+    if (visitor === undefined || visitor.until <= this.#options.clock.now()) return undefined;
+    return this.#options.revoked.isRevoked(visitor.nonce) ? undefined : visitor;
   }
 
   /** Resolves to what removes the cookie. */
@@ -135,6 +137,15 @@ export class Visitors {
   #nameOf(of: string | undefined): string {
     return of === undefined ? this.#cookie : `${this.#cookie}-${of}`;
   }
+}
+
+/** Who is in what was sealed or signed; undefined if it is not whole. */
+export function readVisitor(value: unknown): Visitor | undefined {
+  const { role, name, nonce, until, person } = objectIn(value);
+  if (role !== "owner" && role !== "viewer") return undefined;
+  if (typeof name !== "string" || typeof nonce !== "string") return undefined;
+  if (typeof until !== "number") return undefined;
+  return { role, name, nonce, until, ...(typeof person === "string" && { person }) };
 }
 
 /** Undefined if all cookies together are longer than `longest`. */

@@ -2,6 +2,7 @@
 // answers what another gateway has asked, is sent there: over one hop, signed, and once, since nobody knows whether a call
 // that was sent has run. Its answer comes back as it is made, streams too, and whoever hangs up is heard at the other end.
 
+import { hash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import {
   Agent as HttpAgent,
@@ -32,7 +33,8 @@ import type { RequestId } from "../../endpoint/message.ts";
 import { holderIn } from "../../endpoint/questions/request-state.ts";
 import type { Sealer } from "../../endpoint/sealed.ts";
 import type { OtherGateways } from "../gateway.ts";
-import type { PageElsewhere, ReceivedPageRequest } from "../page/page.ts";
+import type { ForwardedVisit, PageElsewhere, ReceivedPageRequest } from "../page/page.ts";
+import { VISITOR } from "../page/visitors.ts";
 import type { ListedGateway } from "../page/wire.ts";
 import {
   FORWARD_HEADER,
@@ -49,10 +51,9 @@ const CONNECT_MS = 3000;
 const IDLE_MS = 30_000;
 /** One caller or visitor has a quarter of them. */
 const MOST_CONNECTIONS = 1024;
-const TAG_LENGTH = 8;
 const JWT_PURPOSE = "forwarded JWT";
 /** As `Client` makes the ids of questions. */
-const QUESTION = new RegExp(`^plugboard-([0-9a-f]{${TAG_LENGTH}})-\\d+$`);
+const QUESTION = /^plugboard-([0-9a-f]{64})-\d+$/;
 
 /** What a client gets of another gateway's answer, beside its status and its body. */
 const RETURNED = [
@@ -62,7 +63,6 @@ const RETURNED = [
   "content-type",
   "mcp-session-id",
   "retry-after",
-  "set-cookie",
   "x-accel-buffering",
 ];
 
@@ -121,11 +121,12 @@ export class OtherReplicas implements Elsewhere, PageElsewhere {
 
   askerOf(question: RequestId): string | undefined {
     const [, tag] = QUESTION.exec(String(question)) ?? [];
-    return tag === undefined ? undefined : this.#homeOf(tag);
+    return tag === undefined || !this.#isListAuthentic ? undefined : this.#homeOf(tag);
   }
 
   holderOf(requestState: unknown): string | undefined {
     const holder = holderIn(requestState, this.#options.sealer);
+    if (!this.#isListAuthentic) return undefined;
     return holder === this.home ? undefined : holder;
   }
 
@@ -138,12 +139,12 @@ export class OtherReplicas implements Elsewhere, PageElsewhere {
   }
 
   async forwardPage(tag: string, received: ReceivedPageRequest): Promise<ForwardResult> {
+    if (!this.#isListAuthentic) return { kind: "gone", why: GONE };
     if (this.#homeOf(tag) === undefined) await this.#options.replicas.look();
     const home = this.#homeOf(tag);
-    // Its cookie says who it is for, and whoever answers reads it.
-    return home === undefined
-      ? { kind: "gone", why: GONE }
-      : this.#send(home, { ...received, by: {} });
+    if (home === undefined) return { kind: "gone", why: GONE };
+    const { visitor, ...rest } = received;
+    return this.#send(home, { ...rest, whose: `${VISITOR}${visitor.nonce}`, by: { visitor } });
   }
 
   reachable(): ListedGateway[] {
@@ -154,6 +155,7 @@ export class OtherReplicas implements Elsewhere, PageElsewhere {
   }
 
   tellAll(received: Omit<ReceivedRequest, "reply">): void {
+    if (!this.#isListAuthentic) return;
     for (const url of this.#urls()) this.tell(url, received);
   }
 
@@ -195,12 +197,16 @@ export class OtherReplicas implements Elsewhere, PageElsewhere {
   }
 
   /** A request of the page that another gateway has forwarded. Undefined for what a browser sent itself. */
-  forwardedPageIn(request: IncomingMessage): ReturnType<OtherGateways["forwardedPageIn"]> {
+  forwardedPageIn(
+    request: IncomingMessage,
+  ): { isAdmitted: true; forwarded: ForwardedVisit } | Refusal | undefined {
     const verdict = this.#verdictOn(request);
     if (verdict === undefined) return undefined;
     if (verdict.kind === "refused") return this.#notTaken(verdict.why);
-    if (verdict.by.caller !== undefined) return this.#notTaken("it is for an MCP client");
-    return { isAdmitted: true, forwarded: { body: verdict.body } };
+    const { visitor } = verdict.by;
+    if (visitor === undefined) return this.#notTaken("it is for no visitor of the page");
+    if (!this.#isListAuthentic) return this.#notTaken("the gateways have no gateway.shared.keys");
+    return { isAdmitted: true, forwarded: { body: verdict.body, visitor } };
   }
 
   #verdictOn(request: IncomingMessage): Verdict | undefined {
@@ -246,6 +252,14 @@ export class OtherReplicas implements Elsewhere, PageElsewhere {
     this.#agents.https.destroy();
   }
 
+  /**
+   * Without keys, whoever can write to the database says where gateways are. Then nothing is sent to an address that a client
+   * has only named, and nobody is taken for a visitor.
+   */
+  get #isListAuthentic(): boolean {
+    return this.#options.replicas.areAuthentic;
+  }
+
   /** The URLs of the other gateways that can be reached. */
   #urls(): string[] {
     const urls = this.#options.replicas.list().flatMap(({ url }) => url ?? []);
@@ -289,8 +303,8 @@ export class OtherReplicas implements Elsewhere, PageElsewhere {
     const { [JWT_HEADER]: _notTheirs, ...theirs } = forwardedHeaders(from.headers);
     const headers = { ...theirs, ...this.#sealJwt(outgoing) };
     const isFile = "file" in body;
-    const hash = isFile ? body.hash : bodyHash(body);
-    const signed = signatures.sign({ method, path, headers }, home, by, hash);
+    const bodySigned = isFile ? body.hash : bodyHash(body);
+    const signed = signatures.sign({ method, path, headers }, home, by, bodySigned);
     const length = isFile ? body.size : body.reduce((sum, { length: each }) => sum + each, 0);
     const isTls = new URL(home).protocol === "https:";
     return new Promise((resolve) => {
@@ -421,6 +435,7 @@ function ofClient({
   };
 }
 
+/** Whole: whoever lists a gateway could search for an address with the same beginning. */
 function tagOf(home: string): string {
-  return shortHash(home).slice(0, TAG_LENGTH);
+  return hash("sha256", home);
 }

@@ -1,5 +1,6 @@
-// What makes a request of another gateway believable: a header with who the client is, signed with a key that is made of
-// those that seal sessions. It is good for one request, at one gateway, once, and for half a minute.
+// What makes a request of another gateway believable: a header with who the client or the visitor of the page is, signed with a
+// key that is made of those that seal sessions. It is good for one request, at one gateway, once, and for half a minute.
+// No token, cookie or secret goes along by which somebody else could be let in.
 
 import { createHash, createHmac, hkdfSync } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
@@ -8,7 +9,8 @@ import { isJsonObject, type JsonObject, tryParseJson } from "../../../core/types
 import type { KeyRing, SealKey } from "../../../core/types/key-ring.ts";
 import type { Clock } from "../../../util/clock.ts";
 import { isSameSecret } from "../../../util/same-secret.ts";
-import { API_HEADER, FILE_NAME_HEADER } from "../page/wire.ts";
+import { readVisitor, type Visitor } from "../page/visitors.ts";
+import { FILE_NAME_HEADER } from "../page/wire.ts";
 
 export const FORWARD_HEADER = "plugboard-forward";
 /** The caller's JWT, sealed, where the other gateway exchanges it. */
@@ -25,7 +27,6 @@ const FORWARDED: ReadonlySet<string> = new Set([
   "accept",
   "baggage",
   "content-type",
-  "cookie",
   "last-event-id",
   "mcp-method",
   "mcp-name",
@@ -34,7 +35,6 @@ const FORWARDED: ReadonlySet<string> = new Set([
   JWT_HEADER,
   "traceparent",
   "tracestate",
-  API_HEADER,
   FILE_NAME_HEADER,
 ]);
 const FORWARDED_START = "mcp-param-";
@@ -49,8 +49,9 @@ export interface SignedRequest {
 
 /** For whom the request is made, as the gateway that has let them in knows it. */
 export interface ForwardedFor {
-  /** Absent: whoever answers finds out, by the request's cookie. */
   caller?: Caller;
+  /** In place of a caller: the request is one of the page. */
+  visitor?: Visitor;
   /** When the caller's JWT ends, in milliseconds since the epoch. */
   expiresAt?: number;
   agent?: string;
@@ -166,10 +167,12 @@ function digestOf({ method, path, headers }: SignedRequest): string {
     .digest("base64url");
 }
 
-function readFor({ caller, expiresAt, agent }: JsonObject): ForwardedFor {
+function readFor({ caller, visitor, expiresAt, agent }: JsonObject): ForwardedFor {
   const isCaller =
     isJsonObject(caller) && typeof caller["id"] === "string" && typeof caller["label"] === "string";
+  const visiting = readVisitor(visitor);
   return {
+    ...(visiting && { visitor: visiting }),
     ...(isCaller && { caller: { id: String(caller["id"]), label: String(caller["label"]) } }),
     ...(typeof expiresAt === "number" && { expiresAt }),
     ...(typeof agent === "string" && { agent }),
