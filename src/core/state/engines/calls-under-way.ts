@@ -4,7 +4,7 @@
 import { randomUUID } from "node:crypto";
 import type { Leave } from "../../types/shared-state.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
-import type { ValkeyClient } from "./valkey.ts";
+import { numberIn, type ValkeyClient } from "./valkey.ts";
 
 /** Begins the keys. In a cluster they are where the limits are. */
 const PREFIX = "{plugboard}:calls:";
@@ -63,22 +63,25 @@ export class CallsUnderWay {
     const key = PREFIX + limited;
     const name = randomUUID();
     const answer = await this.#client.plugboardEnter(1, key, most, CALL_MS, name);
-    if (Number(answer) === 0) return undefined;
+    if (numberIn(answer, 1) === 0) return undefined;
     this.#own.set(name, key);
     this.#renewer ??= this.#renewLater();
     return () => {
       if (!this.#own.delete(name)) return;
       // If this fails, the call stops counting half a minute later.
-      this.#client.zrem(key, name).catch(this.#onFailed);
+      this.#client
+        .zrem(key, name)
+        .then((removed) => numberIn(removed, 1))
+        .catch(this.#onFailed);
     };
   }
 
   /** Rejects if a call could not enter, stay or leave: a user may have the right to some of that alone. */
   async probe(): Promise<void> {
     const [key, name] = [`${PREFIX}probe`, randomUUID()];
-    await this.#client.plugboardEnter(1, key, PROBE_MOST, PROBE_MS, name);
-    await this.#client.plugboardStay(1, key, PROBE_MS, name);
-    await this.#client.zrem(key, name);
+    numberIn(await this.#client.plugboardEnter(1, key, PROBE_MOST, PROBE_MS, name), 1);
+    numberIn(await this.#client.plugboardStay(1, key, PROBE_MS, name), 0);
+    numberIn(await this.#client.zrem(key, name), 1);
   }
 
   close(): void {
@@ -91,7 +94,10 @@ export class CallsUnderWay {
       const keys = [...this.#own.values()];
       this.#renewer = names.length > 0 ? this.#renewLater() : undefined;
       if (names.length === 0) return;
-      this.#client.plugboardStay(keys.length, ...keys, CALL_MS, ...names).catch(this.#onFailed);
+      this.#client
+        .plugboardStay(keys.length, ...keys, CALL_MS, ...names)
+        .then((answer) => numberIn(answer, 0))
+        .catch(this.#onFailed);
     });
   }
 }

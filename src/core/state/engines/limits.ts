@@ -1,17 +1,23 @@
 // Limits that all replicas count together, in Valkey: one script for all buckets of a call, by the engine's clock. While a limit is
 // far away, the script gives some for the next calls too. While Valkey is away, limits are divided between the replicas.
 
+import { PlugboardError } from "../../types/errors.ts";
 import type { Delay, Leave, LimitBucket, Limits } from "../../types/shared-state.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
 import { errorMessage } from "../../../util/error-message.ts";
+import { within } from "../../../util/clock.ts";
 import { whyAway } from "./driver.ts";
 import { CallsUnderWay } from "./calls-under-way.ts";
 import type { DividedLimits } from "./divided-limits.ts";
 import { KEPT_MS, Stock } from "./stock.ts";
-import type { Valkey, ValkeyClient } from "./valkey.ts";
+import { numberIn, type Valkey, type ValkeyClient } from "./valkey.ts";
 
 /** How often it is tried while it does not answer. */
 const RETRY_MS = 1000;
+/** How long the start of a gateway waits for it, as while it loads what it had stored. */
+const START_MS = 5000;
+/** The longest after which a call is told to come back. A bucket gets one sooner, unless its limit has just become lower. */
+const LONGEST_REFUSED_MS = 3_600_000;
 /** Begins the keys of buckets. In a cluster the braces keep all of them on one node: a call takes from several in one step. */
 const PREFIX = "{plugboard}:limit:";
 /** A bucket to see whether Valkey answers and can be written to. That nothing is left in it is an answer too. */
@@ -85,7 +91,7 @@ export interface ValkeyLimitsOptions {
   valkey: Valkey;
   /** Used while Valkey is away. */
   divided: DividedLimits;
-  clock: Pick<Clock, "later" | "monotonic">;
+  clock: Clock;
 }
 
 /** What has not been sent yet. */
@@ -132,10 +138,13 @@ export class ValkeyLimits implements Limits {
   /** Tries every command that will be used. Resolves also if that fails: limits are divided then. */
   static async open(options: ValkeyLimitsOptions): Promise<ValkeyLimits> {
     const limits = new ValkeyLimits(options);
-    await options.valkey.client
+    const tried = options.valkey.client
       .connect()
       .then(() => limits.#tryAll())
-      .catch((error: unknown) => limits.#onFailed(error));
+      .catch((error: unknown) => limits.#onFailed(error))
+      .then(() => true);
+    const isTried = await within(options.clock, START_MS, tried);
+    if (!isTried) limits.#onFailed(new Error("it is not ready"));
     return limits;
   }
 
@@ -204,6 +213,7 @@ export class ValkeyLimits implements Limits {
     const keys = counts.map(([key]) => PREFIX + key);
     this.#client
       .plugboardGiveBack(keys.length, ...keys, ...counts.map(([, count]) => count))
+      .then((answer) => numberIn(answer, 0))
       .catch((error: unknown) => this.#onFailed(error));
   }
 
@@ -233,14 +243,13 @@ export class ValkeyLimits implements Limits {
     ]);
     const asked = this.#options.clock.monotonic();
     try {
-      const answer = (await this.#client.plugboardTake(keys.length, ...keys, ...given)) as number[];
-      let from = 0;
-      for (const { buckets, more, resolve } of asking) {
-        const to = from + 2 + buckets.length;
-        const [isRefused, got = 0, ...waits] = answer.slice(from, to).map(Number);
+      const answer = await this.#client.plugboardTake(keys.length, ...keys, ...given);
+      // All of it is read before any of it counts.
+      const taken = takenIn(answer, asking);
+      for (const [at, { buckets, more, resolve }] of asking.entries()) {
+        const { delay, got } = taken[at] ?? { delay: undefined, got: 0 };
         if (more > 0) this.#stock.endFilling(buckets, got, asked);
-        resolve(delayIn(isRefused === 1, waits));
-        from = to;
+        resolve(delay);
       }
       this.#tidier ??= this.#stock.isEmpty ? undefined : this.#tidyLater();
     } catch (error) {
@@ -262,6 +271,11 @@ export class ValkeyLimits implements Limits {
     // Each replica has its part of the limits now, and nothing besides.
     this.#stock.clear();
     const isRefused = isRefusal(error);
+    if (error instanceof PlugboardError) {
+      // What comes next on this connection may be the answer to something else.
+      this.#cause = error;
+      this.#client.disconnect(true);
+    }
     const cause = isRefused ? error : (this.#cause ?? error);
     const why = whyAway(cause, "valkey", this.#options.valkey.isTls);
     const probe = this.#away?.probe ?? this.#options.clock.later(RETRY_MS, () => this.#probe());
@@ -283,7 +297,7 @@ export class ValkeyLimits implements Limits {
   /** Rejects with the first failure. */
   async #tryAll(): Promise<void> {
     await this.#ask([PROBE], 0);
-    await this.#client.plugboardGiveBack(1, PREFIX + PROBE.key, 0);
+    numberIn(await this.#client.plugboardGiveBack(1, PREFIX + PROBE.key, 0), 0);
     await this.#underWay.probe();
   }
 }
@@ -295,7 +309,30 @@ function isRefusal(error: unknown): boolean {
   );
 }
 
-function delayIn(isRefused: boolean, waits: readonly number[]): undefined | Delay {
-  if (!isRefused && waits.every((wait) => wait === 0)) return undefined;
-  return { isRefused, waits };
+interface Taken {
+  delay: undefined | Delay;
+  /** How many more of each. */
+  got: number;
+}
+
+/** What each who has asked gets. Throws PROTOCOL for what the script never answers. */
+function takenIn(
+  answer: unknown,
+  asking: readonly Pick<Asking, "buckets" | "longestWait" | "more">[],
+): Taken[] {
+  const numbers = Array.isArray(answer) ? (answer as unknown[]) : [];
+  const expected = asking.reduce((sum, { buckets }) => sum + 2 + buckets.length, 0);
+  numberIn(numbers.length - expected, 0);
+  let from = 0;
+  return asking.map(({ buckets, longestWait, more }) => {
+    const isRefused = numberIn(numbers[from], 1) === 1;
+    const got = numberIn(numbers[from + 1], more);
+    const most = isRefused ? Infinity : longestWait;
+    const waits = buckets.map((_, at) =>
+      Math.min(numberIn(numbers[from + 2 + at], most), LONGEST_REFUSED_MS),
+    );
+    from += 2 + buckets.length;
+    const isAtOnce = !isRefused && waits.every((wait) => wait === 0);
+    return { delay: isAtOnce ? undefined : { isRefused, waits }, got };
+  });
 }

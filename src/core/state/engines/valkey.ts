@@ -1,7 +1,10 @@
 // A connection to Valkey: which one, how it is reached, and how long it may take to answer.
 
+import type { Socket } from "node:net";
+import { PlugboardError } from "../../types/errors.ts";
 import type { ValkeySettings } from "../../types/gateway-settings.ts";
 import { driver, type ImportOptional, readTlsFiles } from "./driver.ts";
+import { guardAnswers } from "./valkey-answers.ts";
 
 /** A call waits for this. */
 const ANSWER_MS = 500;
@@ -14,7 +17,8 @@ const PACKAGE = { name: "iovalkey", install: "iovalkey" };
 /** The part of `iovalkey` that is used. */
 export interface ValkeyClient {
   connect(): Promise<void>;
-  disconnect(): void;
+  /** `true`: it connects again. */
+  disconnect(reconnect?: boolean): void;
   on(event: "error", listener: (error: unknown) => void): void;
   on(event: "close", listener: () => void): void;
   defineCommand(name: string, script: { lua: string }): void;
@@ -23,6 +27,16 @@ export interface ValkeyClient {
   plugboardEnter(keys: 1, ...args: readonly (string | number)[]): Promise<unknown>;
   plugboardStay(keys: number, ...args: readonly (string | number)[]): Promise<unknown>;
   zrem(key: string, member: string): Promise<unknown>;
+}
+
+/** What of the driver is watched, for each connection to Valkey and to its sentinels. */
+interface Connecting {
+  readonly stream: Socket;
+  readonly connector?: {
+    connectToSentinel?: (...given: unknown[]) => Connecting;
+    check?: (info: unknown) => boolean;
+  };
+  on(event: "connect", listener: () => void): void;
 }
 
 export interface Valkey {
@@ -38,7 +52,9 @@ export async function openValkey(
   importOptional: ImportOptional,
 ): Promise<Valkey> {
   const loaded = await driver(PACKAGE, importOptional);
-  const { Redis } = loaded as unknown as { Redis: new (given: object) => ValkeyClient };
+  const { Redis } = loaded as unknown as {
+    Redis: new (given: object) => ValkeyClient & Connecting;
+  };
   const { where, address } = addressIn(settings);
   const client = new Redis({
     ...address,
@@ -55,7 +71,32 @@ export async function openValkey(
     autoPipeliningIgnoredCommands: ["plugboardTake"],
     retryStrategy: (tries: number) => Math.min(100 * tries, RETRY_MS),
   });
+  guardConnections(client);
   return { where, client, isTls: Boolean(settings.tls) };
+}
+
+/** The driver says that it is connected before it gets the first byte. */
+function guardConnections(client: Connecting): void {
+  client.on("connect", () => guardAnswers(client.stream));
+  const { connector } = client;
+  const toSentinel = connector?.connectToSentinel?.bind(connector);
+  if (connector === undefined || toSentinel === undefined) return;
+  connector.connectToSentinel = (...given) => {
+    const sentinel = toSentinel(...given);
+    sentinel.on("connect", () => guardAnswers(sentinel.stream));
+    return sentinel;
+  };
+  // It looks for the role in what INFO answers, which may be nothing.
+  const check = connector.check?.bind(connector);
+  connector.check = (info) => info !== null && check?.(info) !== false;
+}
+
+/** A whole number from 0 to `most`. Throws PROTOCOL for anything else: Valkey, or whoever is in its place, answers wrongly. */
+export function numberIn(answer: unknown, most: number): number {
+  if (Number.isSafeInteger(answer) && Number(answer) >= 0 && Number(answer) <= most) {
+    return Number(answer);
+  }
+  throw new PlugboardError("PROTOCOL", "it answers something else than it was asked");
 }
 
 interface Address {

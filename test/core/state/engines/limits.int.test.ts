@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { type Clock, systemClock } from "../../../../src/util/clock.ts";
@@ -190,6 +192,83 @@ describeWithEngines("limits that replicas count together", (engines) => {
     },
   );
 
+  const deep = `${"*1\r\n".repeat(3000)}:1\r\n`;
+  it.each<[string, string, string?]>([
+    ["3,000 lists in each other", deep],
+    ["lists in each other without an end", "*1\r\n".repeat(1_000_000)],
+    ["a list that is too long to be one", "*99999999999999999999\r\n"],
+    ["a text without an end", `$99999999\r\n${"x".repeat(20_000_000)}`],
+    ["a text of a length that is no number", "$x\r\n"],
+    ["nothing, several times", "$-1\r\n".repeat(5)],
+    ["errors without an end", "-no\r\n".repeat(10_000)],
+    ["another protocol", "HTTP/1.1 400 Bad Request\r\n\r\n"],
+    ["a number", ":0\r\n"],
+    ["texts", "*3\r\n$3\r\nNaN\r\n$1\r\nx\r\n$1\r\ny\r\n"],
+    ["too few numbers", "*1\r\n:0\r\n"],
+    ["too many numbers", "*9\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n"],
+    ["numbers of no size", "*3\r\n:0\r\n:0\r\n:-5\r\n"],
+    ["more than was asked for", "*3\r\n:0\r\n:500\r\n:0\r\n"],
+    ["a wait without a refusal", "*3\r\n:0\r\n:0\r\n:9007199254740991\r\n"],
+    ["what is wrong from the first byte", deep, deep],
+    ["that nothing is known of it", ":0\r\n", "$-1\r\n"],
+  ])("a Valkey that answers %s is away, and calls go on", async (_, answer, info = READY) => {
+    const settings = await engines().newSettings();
+    const port = await startFalseValkey(info, answer);
+    const one = await open({ ...settings, valkey: { url: `valkey://127.0.0.1:${port}` } });
+    const bucket = [{ key: "k", perMinute: 2 }];
+    for (const expected of [undefined, undefined, { isRefused: true }]) {
+      const delay = await one.limits.take(bucket, 0);
+      if (expected === undefined) expect(delay).toBeUndefined();
+      else expect(delay).toMatchObject(expected);
+      for (const wait of delay?.waits ?? []) expect(wait).toBeLessThanOrEqual(60_000);
+    }
+    const leave = await one.limits.enter("k", 2);
+    expect(leave).toBeDefined();
+    leave?.();
+    one.limits.giveBack(bucket);
+    const message = expect.stringMatching(
+      /^Valkey at 127\.0\.0\.1:\d+ cannot be reached: ./,
+    ) as string;
+    expect(one.health?.().away).toEqual([{ engine: "valkey", message }]);
+  });
+
+  it.each([
+    ["wrong", deep],
+    ["nothing", "$-1\r\n"],
+  ])("sentinels that answer %s keep no gateway from starting, and end none", async (_, answer) => {
+    const settings = await engines().newSettings();
+    const port = await startFalseValkey("", answer);
+    const valkey = { url: "valkey://ignored", sentinels: [`127.0.0.1:${port}`], primary: "main" };
+    const one = await open({ ...settings, valkey }, { clock: WITHOUT_PATIENCE });
+    expect(one.health?.().away).toMatchObject([{ engine: "valkey" }]);
+    // It has asked them more than once by then.
+    const until = performance.now() + 300;
+    while (performance.now() < until) {
+      expect(await one.limits.take([{ key: "k", perMinute: 60_000 }], 0)).toBeUndefined();
+      await sleep(10);
+    }
+  });
+
+  it("a refusal for years is told as one for an hour", async () => {
+    const settings = await engines().newSettings();
+    const one = await open(settings);
+    const bucket = [{ key: "years", perMinute: 2 }];
+    expect(await one.limits.take(bucket, 0)).toBeUndefined();
+    engines().valkeyCommand(settings, "hset", "{plugboard}:limit:years", "left", "-1000000000");
+    expect(await one.limits.take(bucket, 0)).toEqual({ isRefused: true, waits: [3_600_000] });
+    expect(one.health?.().away).toEqual([]);
+  });
+
+  it("a gateway starts while Valkey loads what it had stored", async () => {
+    const settings = await engines().newSettings();
+    const info = "loading:1\r\n";
+    const port = await startFalseValkey(`$${info.length}\r\n${info}\r\n`, "-LOADING\r\n");
+    const valkey = { url: `valkey://127.0.0.1:${port}` };
+    const one = await open({ ...settings, valkey }, { clock: WITHOUT_PATIENCE });
+    expect(one.health?.().away).toMatchObject([{ engine: "valkey" }]);
+    expect(await one.limits.take([{ key: "k", perMinute: 2 }], 0)).toBeUndefined();
+  });
+
   it("a clock of Valkey that goes back refuses nobody", async () => {
     const settings = await engines().newSettings();
     const one = await open(settings);
@@ -200,3 +279,32 @@ describeWithEngines("limits that replicas count together", (engines) => {
     expect(one.health?.().away).toEqual([]);
   });
 });
+
+/** What the start of a gateway waits for Valkey is over at once. */
+const WITHOUT_PATIENCE: Clock = {
+  ...systemClock,
+  after: (ms, task) => systemClock.after(ms === 5000 ? 0 : ms, task),
+};
+const READY = "$11\r\nloading:0\r\n\r\n";
+
+/** Answers INFO with `info`, what else a connection begins with as Valkey does, and everything else with `answer`. */
+async function startFalseValkey(info: string, answer: string): Promise<number> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {});
+    socket.on("data", (sent) => {
+      const commands = sent.toString("latin1").matchAll(/\*\d+\r\n\$\d+\r\n([a-z]+)\r\n/gi);
+      for (const [, name = ""] of commands) {
+        if (name === "info") socket.write(info);
+        else socket.write(/^(?:select|client|auth)$/.test(name) ? "+OK\r\n" : answer);
+      }
+    });
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
