@@ -140,8 +140,9 @@ export function subscribedBy(session: Pick<KnownSession, "notes"> | undefined): 
 }
 
 /** Another version may have written them: what is not as it must be is left out. */
-export function notesIn({ logLevel, subscriptions }: JsonObject): SessionNotes {
+export function notesIn({ logLevel, subscriptions, home }: JsonObject): SessionNotes {
   return {
+    ...(typeof home === "string" && { home }),
     ...(typeof logLevel === "string" && { logLevel }),
     ...(Array.isArray(subscriptions) && { subscriptions: textsIn(subscriptions) }),
   };

@@ -375,6 +375,15 @@ export interface SessionNotes {
   logLevel?: string;
   /** URIs as the client knows them. */
   subscriptions?: readonly string[];
+  /** Where its own servers run, if that is not where it began. */
+  home?: string;
+}
+
+/** From which gateway to which a session goes on with servers of its own. `began` is the one that is sealed in its id. */
+export interface SessionMove {
+  began: string;
+  from: string;
+  to: string;
 }
 
 /**
@@ -394,6 +403,16 @@ export interface SessionStore {
    * reach several gateways. Never rejects.
    */
   set(nonce: string, expiresAt: number, notes: SessionNotes, caller?: string): Promise<void>;
+  /**
+   * Of several gateways that move a session at once from the same one, one does. Resolves to where it is afterwards; undefined
+   * if it has ended. Rejects if that cannot be known. Absent where there is one gateway.
+   */
+  move?(
+    nonce: string,
+    expiresAt: number,
+    move: SessionMove,
+    caller?: string,
+  ): Promise<string | undefined>;
   /** `revoke`, for what works once: of all who claim it, one gets true. Rejects if that cannot be known. */
   claim(nonce: string, expiresAt: number): Promise<boolean>;
   /** Hears of sessions that were noted or ended elsewhere, within a second. The function that is returned ends it. */

@@ -48,6 +48,8 @@ export class Endpoint {
   readonly #clients = new Map<Client, () => void>();
   readonly #listening = new Set<() => void>();
   readonly #roots: ClientRoots | undefined;
+  /** Servers that were started anew, until a result of theirs has said so. */
+  readonly #anew = new Set<string>();
 
   constructor(options: EndpointOptions) {
     const { board, clock, newId, onRoots } = options;
@@ -250,6 +252,11 @@ export class Endpoint {
     return true;
   }
 
+  /** The session goes on, and these servers, which are its own, start anew: the next result of each says so. */
+  startAnew(servers: readonly string[]): void {
+    for (const each of servers) this.#anew.add(each);
+  }
+
   /** The client can be asked now, without a request of its own. */
   reachable(client: Client): void {
     this.#roots?.askIfDue(client);
@@ -278,6 +285,18 @@ export class Endpoint {
           );
   }
 
+  /** With a last line about its server, if that has lost what it had kept for the session. */
+  async #sayAnew({ request }: Exchange, answering: Answer | Promise<Answer>): Promise<Answer> {
+    const answer = await answering;
+    const { params } = request;
+    const server = this.#tools.serverOf(this.#searched?.calledName(params) ?? params["name"]);
+    const content: unknown = "result" in answer ? answer.result["content"] : undefined;
+    if (server === undefined || !("result" in answer) || !Array.isArray(content)) return answer;
+    if (!this.#anew.delete(server)) return answer;
+    const text = `(Plugboard: the server '${server}' was started anew for this session. What it had kept from before, such as what was open in it, is gone.)`;
+    return { result: { ...answer.result, content: [...content, { type: "text", text }] } };
+  }
+
   #describeMethods(): Record<"legacy" | "modern", ReadonlyMap<string, Method>> {
     const context = this.#context;
     const content = this.#content;
@@ -285,10 +304,13 @@ export class Endpoint {
       ["tools/list", (exchange) => this.#searched?.list() ?? this.#tools.list(exchange)],
       [
         "tools/call",
-        (exchange) =>
-          this.#searched?.answer(exchange) ??
-          this.#tools.refusal(exchange) ??
-          callTool(exchange, context),
+        (exchange) => {
+          const answer =
+            this.#searched?.answer(exchange) ??
+            this.#tools.refusal(exchange) ??
+            callTool(exchange, context);
+          return this.#anew.size === 0 ? answer : this.#sayAnew(exchange, answer);
+        },
       ],
       ["resources/list", (exchange) => content.listResources(exchange)],
       ["resources/templates/list", (exchange) => content.listTemplates(exchange)],

@@ -370,7 +370,7 @@ export class ServedAgent {
       giveBack();
       this.#close(served);
     });
-    return { endpoint: served.endpoint, hasOwnServers: true, release };
+    return { endpoint: served.endpoint, ownServers: this.#opened.sessionServers, release };
   }
 
   /**

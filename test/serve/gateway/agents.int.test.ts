@@ -142,7 +142,16 @@ describe("servers of one session", () => {
     expect([isAlive(before), startedProcesses()]).toEqual([false, []]);
     const port = Number(first.url.port);
     const { url } = await openGateway({ servers: SERVERS }, { kept, port });
-    expect(isAlive(await pidOf(url, session))).toBe(true);
+    // The first result of each says so, and that of a shared server does not.
+    const textsOf = async (name: string): Promise<string[]> => {
+      const { message } = await post(url, call(name), session);
+      return message?.["result"].content.map(({ text }: { text: string }) => text);
+    };
+    expect(await textsOf("shared__pid")).toHaveLength(1);
+    const [pid, said] = await textsOf("own__pid");
+    expect(isAlive(Number(pid))).toBe(true);
+    expect(said).toContain("the server 'own' was started anew for this session");
+    expect(await textsOf("own__pid")).toEqual([pid]);
   });
 
   it("get the roots of their client, and shared servers those of the agent", async () => {

@@ -184,7 +184,7 @@ describe.skipIf(missing !== undefined)(`gateways on two machines${why}`, () => {
     body: JSON.stringify(body),
   });
 
-  it("a session with servers of its own is answered where it began, streams and its end too, and begins anew when that is gone", async () => {
+  it("a session with servers of its own is answered where it began, streams and its end too", async () => {
     const { one, two } = await openPair({ own: { ...fixture("echo"), ...OWN } });
     const session = await begin(one);
     const pid = await call(one, session, "own__pid");
@@ -227,12 +227,102 @@ describe.skipIf(missing !== undefined)(`gateways on two machines${why}`, () => {
     expect(await call(two, another, "own__pid")).toMatch(/^\d+$/);
     await one.gateway.close();
     await open.ended;
-    expect(await call(two, another, "own__pid")).toBe(
-      "404 Session not found: the gateway where it began is gone, and its servers with it. Send initialize again.",
-    );
     expect((await post(two.url, undefined, another, "DELETE")).status).toBe(204);
+    expect(await call(two, another, "own__pid")).toMatch(/^404 Session not found/);
     expect(await call(two, await begin(two), "own__pid")).toMatch(/^\d+$/);
   });
+
+  it("a session goes on when the gateway of its own servers is gone: only these start anew, in one other gateway, and say so once", async () => {
+    const settings = await engines.newSettings();
+    const servers = { own: { ...fixture("echo"), ...OWN }, shared: fixture("echo") };
+    const ports = await freePorts(3);
+    const open = (port: number): Promise<Replica> => openReplica(port, settings, { servers });
+    const [one, two, three] = [
+      await open(ports[0] ?? 0),
+      await open(ports[1] ?? 0),
+      await open(ports[2] ?? 0),
+    ];
+    const textsOf = async (at: Replica, name: string): Promise<string[]> => {
+      const { message, status } = await post(
+        at.url,
+        legacy("tools/call", { name, arguments: {} }),
+        session,
+      );
+      const content = message?.["result"]?.content as { text: string }[] | undefined;
+      return content?.map(({ text }) => text) ?? [`${status} ${message?.["error"]?.message}`];
+    };
+    const session = await begin(one);
+    const [before] = await textsOf(two, "own__pid");
+    expect(await textsOf(one, "own__pid")).toEqual([before]);
+    await post(one.url, legacy("logging/setLevel", { level: "debug" }), session);
+
+    const stream = await events(three, streamOf(session));
+    await one.gateway.close();
+    opened.splice(opened.indexOf(one.gateway), 1);
+    await stream.ended;
+    // Whichever gets a request first has them from then on. What all gateways have goes on as if nothing had happened.
+    const shared = await Promise.all([textsOf(two, "shared__pid"), textsOf(three, "shared__pid")]);
+    for (const texts of shared) expect(texts).toEqual([expect.stringMatching(/^\d+$/)]);
+    const [pid, said, ...more] = await textsOf(two, "own__pid");
+    expect(pid).toMatch(/^\d+$/);
+    expect(pid).not.toBe(before);
+    expect(said).toMatch(/^\(Plugboard: the server 'own' was started anew for this session\. /);
+    expect(more).toEqual([]);
+    for (const at of [three, two]) expect(await textsOf(at, "own__pid")).toEqual([pid]);
+    const again = await events(three, streamOf(session));
+    expect(again.response.status).toBe(200);
+    again.stop();
+
+    // The one where it began comes back, and it does not.
+    const back = await open(ports[0] ?? 0);
+    expect(await textsOf(back, "own__pid")).toEqual([pid]);
+    expect(await textsOf(three, "own__pid")).toEqual([pid]);
+    expect((await post(back.url, undefined, session, "DELETE")).status).toBe(204);
+    await vi.waitFor(async () => {
+      for (const at of [back, two, three]) {
+        expect((await textsOf(at, "own__pid"))[0]).toMatch(/^404 Session not found/);
+      }
+    }, SOON);
+  });
+
+  it("a gateway that is taken for gone drops the servers of a session that has moved", async () => {
+    const { one, two, settings } = await openPair({ own: { ...fixture("echo"), ...OWN } });
+    const session = await begin(one);
+    const pid = await call(one, session, "own__pid");
+    // As another gateway does that cannot reach it.
+    const nonce = await nonceIn(session, settings);
+    engines.sql(
+      settings,
+      `with bumped as (update plugboard_revisions set revision = revision + 1 where topic = 'sessions' returning revision)
+        insert into plugboard_sessions select '${nonce}', ${Date.now() + SESSION_MS}, false,
+          json_build_object('home', '${two.url.origin}')::text, revision from bumped`,
+    );
+    await vi.waitFor(async () => {
+      const now = await call(one, session, "own__pid");
+      expect(now).toMatch(/^\d+$/);
+      expect(now).not.toBe(pid);
+      expect(await call(two, session, "own__pid")).toBe(now);
+    }, SOON);
+    await vi.waitFor(() => expect(() => process.kill(Number(pid), 0)).toThrow(), SOON);
+  });
+
+  /** What the session's id has sealed in it. */
+  async function nonceIn(
+    session: Record<string, string>,
+    settings: SharedSettings,
+  ): Promise<string> {
+    const state = await openEngineState({
+      settings,
+      stateDir: temporaryDirectory(),
+      isReplica: false,
+    });
+    const keys = await state.openSealKeys({ keepFor: SESSION_MS, onProblem: () => {} });
+    const sealer = new Sealer(keys, randomBytes);
+    const { nonce } = sealer.open("session", session["mcp-session-id"] ?? "") ?? {};
+    keys.close();
+    await state.close();
+    return String(nonce);
+  }
 
   it("what a server asks is answered through any of them, and a call is cancelled through any", async () => {
     const { one, two } = await openPair({ asks: fixture("asks") });
@@ -984,9 +1074,10 @@ describe.skipIf(missing !== undefined)(`gateways on two machines${why}`, () => {
     await expect(post(one.url, legacy("ping"), id)).rejects.toThrow();
     // Each of these was sent once.
     expect(broken.requests).toHaveLength(2);
-    // Nobody is at its address any more, and it is still listed.
+    // Nobody is at its address any more, and it is still listed: the session goes on here.
     await broken.stop();
-    expect(await call(one, id, "own__pid")).toMatch(/^404 Session not found/);
+    expect(await call(one, id, "own__pid")).toMatch(/^\d+$/);
+    expect(broken.requests).toHaveLength(2);
   });
 
   it("a request in another gateway's name is believed once, for what was signed, and goes no further", async () => {

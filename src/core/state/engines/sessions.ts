@@ -4,7 +4,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { objectIn, tryParseJson } from "../../types/json.ts";
 import type { Logger } from "../../types/logger.ts";
-import type { SessionNotes, SessionStore } from "../../types/shared-state.ts";
+import type { SessionMove, SessionNotes, SessionStore } from "../../types/shared-state.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
 import { reasonOf } from "../../../util/system-problem.ts";
 import {
@@ -81,8 +81,38 @@ export class SessionRows implements SessionStore {
   set(nonce: string, expiresAt: number, notes: SessionNotes, caller?: string): Promise<void> {
     // A request that was still running must not bring an ended session back.
     if (this.isRevoked(nonce)) return this.#writing;
-    const entry = { expiresAt, isRevoked: false, notes: storable(notes), ...ownerOf(caller) };
-    return this.#put(nonce, entry);
+    const { home } = this.get(nonce) ?? {};
+    const stored = { ...storable(notes), ...(home !== undefined && { home }) };
+    return this.#put(nonce, { expiresAt, isRevoked: false, notes: stored, ...ownerOf(caller) });
+  }
+
+  async move(
+    nonce: string,
+    expiresAt: number,
+    { began, from, to }: SessionMove,
+    caller?: string,
+  ): Promise<string | undefined> {
+    const { postgres, revisions } = this.#options;
+    await revisions.change(
+      "sessions",
+      `insert into plugboard_sessions
+          select $1, $2, false, json_build_object('home', $3::text)::text, revision, $6 from bumped
+        on conflict (nonce) do update set revision = excluded.revision,
+          notes = jsonb_set(coalesce(plugboard_sessions.notes, '{}')::jsonb, '{home}', to_jsonb($3::text))::text
+          where not plugboard_sessions.is_revoked
+            and coalesce(plugboard_sessions.notes::jsonb->>'home', $5) = $4
+        returning 1`,
+      [nonce, Math.round(expiresAt), to, from, began, ownerOf(caller).owner],
+    );
+    const [row] = await postgres.query(
+      "select is_revoked, notes from plugboard_sessions where nonce = $1",
+      [nonce],
+    );
+    if (row?.["is_revoked"] === true) return undefined;
+    const { home = began } = notesIn(objectIn(tryParseJson(String(row?.["notes"] ?? ""))));
+    const known = this.#find(nonce) ?? { expiresAt, isRevoked: false, ...ownerOf(caller) };
+    if (!known.isRevoked) this.#entries.set(nonce, { ...known, notes: { ...known.notes, home } });
+    return home;
   }
 
   async claim(nonce: string, expiresAt: number): Promise<boolean> {
@@ -185,7 +215,7 @@ export class SessionRows implements SessionStore {
       `insert into plugboard_sessions select $1, $2, false, $3, revision, $7 from bumped
         on conflict (nonce) do update set expires_at = excluded.expires_at,
           revision = excluded.revision, owner = coalesce(excluded.owner, plugboard_sessions.owner), notes = (
-            select json_build_object('logLevel', coalesce($4, old->>'logLevel'), 'subscriptions', (
+            select json_build_object('home', old->'home', 'logLevel', coalesce($4, old->>'logLevel'), 'subscriptions', (
               select coalesce(json_agg(uri), '[]') from (
                 select jsonb_array_elements_text(coalesce(old->'subscriptions', '[]')) as uri
                 union select unnest($5::text[])) together

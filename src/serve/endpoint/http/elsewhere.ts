@@ -16,8 +16,11 @@ export interface ReceivedRequest {
 
 export type ForwardResult =
   | { kind: "answered" }
-  /** Nobody has got the request, and its client no answer yet. */
-  | { kind: "gone"; why: string };
+  /**
+   * Nobody has got the request, and its client no answer yet. `canMove`: what was there can go on in another gateway, since
+   * all of them reach each other.
+   */
+  | { kind: "gone"; why: string; canMove?: boolean };
 
 /** Why there is no answer of the other gateway: nothing was sent, it was refused there, or the connection broke. */
 export type Unanswered = "too many" | "not taken" | "may have run";

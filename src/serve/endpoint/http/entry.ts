@@ -258,8 +258,9 @@ export class McpEntry {
     const finding = this.#findSession(request, sender);
     const found = finding instanceof Promise ? await finding : finding;
     if (found.kind === "unknown") return end(reply, 404, UNKNOWN_SESSION, {}, idOf(message));
-    if (found.kind === "elsewhere") return this.#forward(found.session, post, idOf(message));
-    const session = found.kind === "session" ? found.session : undefined;
+    const here = this.#sessionHere(found, post, idOf(message));
+    const session = here instanceof Promise ? await here : here;
+    if (session === "answered") return undefined;
     if (message.kind === "response" && session !== undefined) {
       const asker = sender.forwarded ? undefined : this.#elsewhere?.askerOf(message.response.id);
       if (asker !== undefined && (await this.#isAnsweredAt(asker, post))) return;
@@ -333,8 +334,8 @@ export class McpEntry {
     }
     const found = await this.#findSession(request, sender);
     if (found.kind === "unknown") return end(reply, 404, UNKNOWN_SESSION);
-    if (found.kind === "elsewhere") return this.#forward(found.session, post);
-    const session = found.kind === "session" ? found.session : undefined;
+    const session = await this.#sessionHere(found, post);
+    if (session === "answered") return undefined;
     this.#onRequest?.(sender, session?.client.profile.info, session !== undefined);
     const { endpoint, release } = session ?? (await sender.endpointFor());
     const client = session?.client ?? sessionless(sender.caller, reply);
@@ -381,14 +382,12 @@ export class McpEntry {
     }
     const found = await this.#findSession(request, sender);
     if (found.kind === "unknown") return end(reply, 404, UNKNOWN_SESSION);
-    if (found.kind === "elsewhere") {
-      return this.#forward(found.session, { request, reply, sender, body: [] });
-    }
-    if (found.kind === "none") {
+    const session = await this.#sessionHere(found, { request, reply, sender, body: [] });
+    if (session === "answered") return undefined;
+    if (session === undefined) {
       const message = "Method not allowed: a stream belongs to a session, which initialize begins";
       return end(reply, 405, refuse(RPC.invalidRequest, message), { Allow: "POST" });
     }
-    const { session } = found;
     const stream = new Reply(reply, { canStream: true });
     // A client that comes back has lost its old stream, whether we have noticed or not.
     session.stream?.close();
@@ -420,18 +419,40 @@ export class McpEntry {
     return end(reply, 400, refuse(RPC.invalidRequest, `Bad Request: ${SESSION_HEADER} is missing`));
   }
 
-  /** A home that is gone has taken the session's servers with it: its client begins anew. */
-  async #forward(
-    { home }: SessionElsewhere,
+  /**
+   * The session that the request is answered in here. `answered`: it was answered by the gateway that has the session's own
+   * servers, or refused. A home that is gone has taken them with it: they start anew, here or in the gateway that was first.
+   */
+  #sessionHere(
+    found: Exclude<FoundSession, { kind: "unknown" }>,
     received: ReceivedRequest,
     id: string | number | null = null,
-  ): Promise<void> {
-    const { forwarded } = received.sender;
-    const result = forwarded ? undefined : await this.#elsewhere?.forward(home, received);
-    if (result?.kind === "answered") return;
-    const why = result?.why ?? "it is not here";
+  ): Session | undefined | Promise<Session | "answered"> {
+    if (found.kind !== "elsewhere") return found.kind === "session" ? found.session : undefined;
+    return this.#atHome(found.session, received, id);
+  }
+
+  async #atHome(
+    session: SessionElsewhere,
+    received: ReceivedRequest,
+    id: string | number | null,
+  ): Promise<Session | "answered"> {
+    const { sender, request, reply } = received;
+    let why = "it is not here";
+    if (sender.forwarded === undefined) {
+      const result = await this.#elsewhere?.forward(session.home, received);
+      if (result?.kind === "answered") return result.kind;
+      if (result !== undefined) ({ why } = result);
+      const moved = result?.canMove
+        ? await this.#sessions.moveHere(headerOf(request, SESSION_HEADER) ?? "", session, sender)
+        : undefined;
+      if (moved !== undefined && !("home" in moved)) return moved;
+      if (moved !== undefined && (await this.#isAnsweredAt(moved.home, received)))
+        return "answered";
+    }
     const message = `Session not found: ${why}. Send initialize again.`;
-    end(received.reply, 404, refuse(UNKNOWN_SESSION.error.code, message), {}, id);
+    end(reply, 404, refuse(UNKNOWN_SESSION.error.code, message), {}, id);
+    return "answered";
   }
 
   /** False if nobody is there, and nothing was sent. */

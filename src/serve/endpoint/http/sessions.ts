@@ -27,7 +27,7 @@ const PURPOSE = "session";
 export interface SessionsOptions {
   sealer: Sealer;
   store: Pick<SessionStore, "isRevoked" | "revoke" | "get" | "set"> &
-    Partial<Pick<SessionStore, "onChange">>;
+    Partial<Pick<SessionStore, "onChange" | "move">>;
   /** The other gateways that the same clients may reach. */
   elsewhere?: Pick<Elsewhere, "home" | "tag"> | undefined;
   newId: () => string;
@@ -71,6 +71,8 @@ export interface Session {
 /** A session whose servers run in another gateway. */
 export interface SessionElsewhere extends Pick<Session, "nonce" | "expiresAt" | "caller"> {
   home: string;
+  /** Where it began. */
+  began: string;
 }
 
 interface Sealed {
@@ -79,15 +81,18 @@ interface Sealed {
   profile: ClientProfile;
   expiresAt: number;
   nonce: string;
-  /** The gateway that runs the session's own servers. Absent: it has none, and every gateway goes on with it. */
+  /**
+   * The gateway that runs the session's own servers, unless they have moved. Absent: it has none, and every gateway goes on
+   * with it.
+   */
   home?: string;
 }
 
 /** An endpoint for as long as somebody uses it. */
 export interface UsedEndpoint {
   endpoint: Endpoint;
-  /** It has servers that are the session's own. */
-  hasOwnServers?: boolean;
+  /** The servers that are the session's own, if it has some. */
+  ownServers?: readonly string[];
   release: () => void;
 }
 
@@ -150,7 +155,7 @@ export class Sessions {
       profile,
       expiresAt: clock.now() + SESSION_MS,
       nonce,
-      ...(elsewhere && used.hasOwnServers && { home: elsewhere.home }),
+      ...(elsewhere && used.ownServers && { home: elsewhere.home }),
     };
     const id = sealer.seal(PURPOSE, { ...sealed });
     const session = this.#open(id, sealed, sender, used);
@@ -188,6 +193,23 @@ export class Sessions {
     this.#forget(id, session);
     this.#options.onChange?.("ended", session);
     await this.#options.store.revoke(session.nonce, session.expiresAt, session.caller);
+  }
+
+  /**
+   * Goes on here with a session whose home is gone: its own servers start anew. Resolves to where it is by now if another gateway
+   * was first, and to undefined if it has ended or nobody can know.
+   */
+  async moveHere(
+    id: string,
+    { nonce, expiresAt, caller, home, began }: SessionElsewhere,
+    sender: Sender,
+  ): Promise<Session | SessionElsewhere | undefined> {
+    const { store, elsewhere } = this.#options;
+    if (elsewhere === undefined || store.move === undefined) return undefined;
+    const move = { began, from: home, to: elsewhere.home };
+    const now = await store.move(nonce, expiresAt, move, caller).catch(() => undefined);
+    if (now === elsewhere.home) return this.#live.get(id) ?? this.#restore(id, sender);
+    return now === undefined ? undefined : { nonce, expiresAt, caller, home: now, began };
   }
 
   /** Ends one whose home cannot be told so. */
@@ -236,12 +258,13 @@ export class Sessions {
   }
 
   #elsewhere(id: string, sender: Sender): SessionElsewhere | undefined {
-    const { elsewhere } = this.#options;
+    const { elsewhere, store } = this.#options;
     if (elsewhere === undefined) return undefined;
-    const { home, nonce, expiresAt, caller } = this.#read(id, sender) ?? {};
-    if (home === undefined || nonce === undefined) return undefined;
+    const { home: began, nonce, expiresAt, caller } = this.#read(id, sender) ?? {};
+    if (began === undefined || nonce === undefined) return undefined;
     if (expiresAt === undefined || caller === undefined) return undefined;
-    return home === elsewhere.home ? undefined : { home, nonce, expiresAt, caller };
+    const { home = began } = store.get(nonce) ?? {};
+    return home === elsewhere.home ? undefined : { home, began, nonce, expiresAt, caller };
   }
 
   async #unseal(id: string, sender: Sender): Promise<Session | undefined> {
@@ -256,6 +279,7 @@ export class Sessions {
     const used = await sender.endpointFor(mayHaveOwn ? { nonce, profile } : undefined);
     const session = this.#open(id, sealed, sender, used);
     const { logLevel, subscriptions = [] } = store.get(sealed.nonce) ?? {};
+    session.endpoint.startAnew(used.ownServers ?? []);
     await session.endpoint.restore(session.client, logLevel, subscriptions);
     this.#options.onChange?.("resumed", session);
     return session;
@@ -265,9 +289,11 @@ export class Sessions {
   #noted(nonce: string): void {
     for (const [id, session] of this.#live) {
       if (session.nonce !== nonce) continue;
-      const { store } = this.#options;
+      const { store, elsewhere } = this.#options;
       if (store.isRevoked(nonce)) return this.#forget(id, session);
-      const { logLevel, subscriptions = [] } = store.get(nonce) ?? {};
+      const { logLevel, subscriptions = [], home } = store.get(nonce) ?? {};
+      // Another gateway took this one for gone, and has its servers now.
+      if (home !== undefined && home !== elsewhere?.home) return this.#forget(id, session);
       void session.endpoint.follow(session.client, logLevel, subscriptions);
     }
   }

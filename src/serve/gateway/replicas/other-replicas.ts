@@ -131,11 +131,13 @@ export class OtherReplicas implements Elsewhere, PageElsewhere {
   }
 
   async forward(home: string, received: ReceivedRequest): Promise<ForwardResult> {
+    const canMove = URL.canParse(home) && URL.canParse(this.home);
     const why = await this.#whyUnreachable(home);
-    if (why !== undefined) return { kind: "gone", why };
+    if (why !== undefined) return { kind: "gone", why, canMove };
     const { reply } = received;
     const unanswered = (of: Unanswered): void => sendRefusal(reply, UNANSWERED[of]);
-    return this.#send(home, { ...ofClient(received), reply, unanswered });
+    const result = await this.#send(home, { ...ofClient(received), reply, unanswered });
+    return result.kind === "gone" ? { ...result, canMove } : result;
   }
 
   async forwardPage(tag: string, received: ReceivedPageRequest): Promise<ForwardResult> {

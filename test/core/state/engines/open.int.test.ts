@@ -328,6 +328,28 @@ describeWithEngines("on one PostgreSQL and one Valkey", (engines) => {
     ]);
   });
 
+  it("of two gateways that move a session at once, one does; what its client sets stays with it, and an end is one", async () => {
+    const settings = await engines().newSettings();
+    const [one, two] = [(await open(settings)).sessions, (await open(settings)).sessions];
+    const began = { began: "a", from: "a" };
+    await one.set("s", LATER, { logLevel: "debug" }, "ann");
+    const homes = await Promise.all([
+      one.move?.("s", LATER, { ...began, to: "b" }, "ann"),
+      two.move?.("s", LATER, { ...began, to: "c" }, "ann"),
+    ]);
+    expect(["b", "c"]).toContain(homes[0]);
+    expect(homes[1]).toBe(homes[0]);
+    const [home = ""] = homes;
+    await two.set("s", LATER, { subscriptions: ["a:1"] }, "ann");
+    const noted = { home, logLevel: "debug", subscriptions: ["a:1"] };
+    await vi.waitFor(() => expect(one.get("s")).toEqual(noted), SOON);
+    expect(await one.move?.("s", LATER, { began: "a", from: home, to: "d" })).toBe("d");
+    expect(await two.move?.("new", LATER, { ...began, to: "b" })).toBe("b");
+    await vi.waitFor(() => expect(one.get("new")).toEqual({ home: "b" }), SOON);
+    await two.revoke("s", LATER);
+    expect(await one.move?.("s", LATER, { began: "a", from: "d", to: "e" })).toBeUndefined();
+  });
+
   it("sessions of one caller are so many at most in PostgreSQL too, and nobody else's are removed for them", async () => {
     const settings = await engines().newSettings();
     let moved = 0;
