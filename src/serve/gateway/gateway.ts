@@ -131,7 +131,7 @@ export interface GatewayPage {
   admit(request: IncomingMessage): PageRequest | Refusal;
 }
 
-export interface PageRequest {
+interface PageRequest {
   isAdmitted: true;
   /** Another gateway has checked where it comes from and who asks, and forwarded it. */
   isForwarded: boolean;
