@@ -34,6 +34,8 @@ const PARTS: readonly (() => Promise<unknown>)[] = [
   ...(process.platform === "win32" ? [() => import("cross-spawn")] : []),
   // Reading the configuration again.
   () => import("./native-modules.ts"),
+  // What was wrong with the arguments of a call that failed.
+  () => import("../tools/arguments/misfits.ts"),
   () => import("../config/text/toml.ts"),
   () => import("../config/foreign/translate.ts"),
   // Answers what a server asks in the middle of a call.

@@ -295,7 +295,7 @@ describe("the settings of an agent", () => {
       // Long enough to be asked about before it waits for the limit.
       { signal: AbortSignal.timeout(500) },
     );
-    expect(fourth.failure?.code).toBe("CANCELLED");
+    expect(fourth.failure?.code).toBe("TIMEOUT");
     await board.call("native/mine");
     // Nobody was asked about native/mine again; echo/echo is new.
     expect(asked - before).toBe(1);

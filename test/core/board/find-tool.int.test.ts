@@ -149,9 +149,13 @@ describe("a tool is not found", () => {
     await expect(board.find("one/nothing")).rejects.toMatchObject({ code: "UNKNOWN_TOOL" });
   });
 
-  it("if the caller cancels", async () => {
+  it("if the caller cancels, or the caller's time is over", async () => {
     const board = await open({ slow: fixture("never-initialize") }, { start: "none" });
-    const found = board.find("slow/echo", { signal: AbortSignal.timeout(50) });
+    const late = board.find("slow/echo", { signal: AbortSignal.timeout(50) });
+    await expect(late).rejects.toMatchObject({ code: "TIMEOUT" });
+    const ending = new AbortController();
+    const found = board.find("slow/echo", { signal: ending.signal });
+    ending.abort();
     await expect(found).rejects.toMatchObject({ code: "CANCELLED" });
   });
 });

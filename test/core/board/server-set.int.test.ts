@@ -39,7 +39,7 @@ async function openCore(
   const core = new BoardCore({
     configuration: { agent, definitions, cwd, native: [] },
     options,
-    over: base && { core: base, directories: [cwd], session: { id: "s" } },
+    over: base && { core: base, directories: [cwd], sessionId: "s", session: { id: "s" } },
   });
   opened.push(core);
   await core.addServers();

@@ -47,8 +47,11 @@ describe("the time of a call", () => {
     const asks = { ...fixture("asks"), ...(toolTimeout && { toolTimeout }) };
     const board = await openWith({ servers: { asks } });
     const session = await board.openSession({ cwd, ...options });
-    const given = code === "CANCELLED" ? { signal: AbortSignal.timeout(500) } : {};
-    expect(await session.call("asks/sleep", {}, given)).toMatchObject({ failure: { code } });
+    const ending = new AbortController();
+    const timer = code === "CANCELLED" ? setTimeout(() => ending.abort(), 500) : undefined;
+    const { signal } = ending;
+    expect(await session.call("asks/sleep", {}, { signal })).toMatchObject({ failure: { code } });
+    clearTimeout(timer);
   });
 });
 
