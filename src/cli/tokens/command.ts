@@ -1,14 +1,19 @@
 // `plugboard tokens` on the command line.
 
 import type { TokenTerms } from "../../serve/gateway/access/token-terms.ts";
-import { command } from "../command.ts";
+import { command, Mistake } from "../command.ts";
 import type { ReadValue } from "../option.ts";
 import type { CliContext } from "../context.ts";
 import { readDuration } from "../read-duration.ts";
 import { wholeNumber } from "../shared-options.ts";
 
 export interface TokensRequest {
-  action: { kind: "list" } | { kind: "revoke"; token: string } | AddToken;
+  action:
+    | { kind: "list" }
+    | { kind: "revoke"; token: string }
+    /** Without a person: everybody. */
+    | { kind: "sign-out"; person?: string }
+    | AddToken;
 }
 
 export interface AddToken extends Omit<TokenTerms, "owner"> {
@@ -31,6 +36,11 @@ With --allow it sees nothing of a server that no pattern names. 'files/*' is all
 that a server has, 'files/read_*' and @readOnly are tools alone, and
 'files/resource:*' and 'files/prompt:*' are resources and prompts.`;
 
+const SIGN_OUT_NOTES = `
+A JWT is good until it ends, also if its holder has lost a group since. After
+this, only those that are issued later count, with the groups of then. A token
+of the gateway itself stays; revoke ends it.`;
+
 const MOST_PER_MINUTE = 100_000_000;
 
 const LIST: TokensRequest = { action: { kind: "list" } };
@@ -49,7 +59,7 @@ const readLifetime = (text: string): ReadValue<number> => {
 export const COMMANDS = [
   command({
     name: "tokens",
-    about: "make and revoke tokens of the gateway",
+    about: "make and revoke tokens of the gateway, and sign people out",
     usage: ["[options] [command]"],
     notes: NOTES,
     examples: ["plugboard tokens", "plugboard tokens add laptop", "plugboard tokens revoke laptop"],
@@ -148,6 +158,30 @@ export const COMMANDS = [
         args: [{ kind: "one", name: "token", about: "its name or id" }],
         examples: ["plugboard tokens revoke laptop"],
         read: ([token]): TokensRequest => ({ action: { kind: "revoke", token } }),
+        run,
+      }),
+      command({
+        name: "signout",
+        about: "end the JWTs of a person at every gateway, and their visits to the page",
+        args: [
+          {
+            kind: "maybe",
+            name: "person",
+            about:
+              "the subject of their tokens, or as the audit shows it: 'ann (login.example.com)'",
+          },
+        ],
+        options: {
+          all: { kind: "flag", name: "--all", about: "those of everybody" },
+        },
+        notes: SIGN_OUT_NOTES,
+        examples: ["plugboard tokens signout --all"],
+        read: ([person], { all }): TokensRequest | Mistake => {
+          if (all === (person !== undefined)) {
+            return new Mistake("say who, or --all for everybody");
+          }
+          return { action: { kind: "sign-out", ...(person !== undefined && { person }) } };
+        },
         run,
       }),
     ],

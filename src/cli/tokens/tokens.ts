@@ -1,4 +1,4 @@
-// `plugboard tokens`: makes, lists and revokes the tokens of the gateway.
+// `plugboard tokens`: makes, lists and revokes the tokens of the gateway, and signs out whoever comes with others.
 
 import { existsSync } from "node:fs";
 import { gatewaySettings, loadGateway } from "../../core/config/gateway.ts";
@@ -29,6 +29,7 @@ import { quotasOfTokens, type TokenQuota } from "../../serve/gateway/quotas.ts";
 import { localTime } from "../terminal/local-time.ts";
 import { type Column, renderTable } from "../terminal/table.ts";
 import type { AddToken, TokensRequest } from "./command.ts";
+import { signOut } from "./sign-out.ts";
 import { unmatchedPatterns, unmatchedText } from "./unmatched.ts";
 
 const COLUMNS: readonly Column[] = [
@@ -61,6 +62,9 @@ export async function runTokens({ action }: TokensRequest, context: CliContext):
         break;
       case "revoke":
         await revokeToken(action.token, tokens, context);
+        break;
+      case "sign-out":
+        await signOut(action.person, tokens, context);
         break;
     }
     return EXIT.ok;

@@ -7,6 +7,7 @@ import { DEFAULT_AGENT } from "../types/agent-config.ts";
 import {
   DEFAULT_PORT,
   type GatewaySettings,
+  type JwtSettings,
   type PageSettings,
   type QuotaSettings,
   type SharedSettings,
@@ -19,7 +20,12 @@ import type { LoadConfigOptions } from "./load.ts";
 import { looserKeys } from "./layers/stricter.ts";
 import { type AgentLayers, readAgents } from "./schema/agents.ts";
 import type { RootSettings } from "./schema/file-schema.ts";
-import type { GatewayBlock, SharedBlock } from "./schema/gateway-schema.ts";
+import {
+  claimPath,
+  type GatewayBlock,
+  type SharedBlock,
+  textsOf,
+} from "./schema/gateway-schema.ts";
 import { plainHost } from "../net/host-list.ts";
 import { isLocal } from "../net/policy.ts";
 
@@ -142,7 +148,7 @@ export function gatewaySettings(block: GatewayBlock = {}): GatewaySettings {
     publicUrl: publicUrl && new URL(publicUrl).href.replace(/\/+$/, ""),
     allowedHosts: block.allowedHosts ?? [],
     allowedOrigins: block.allowedOrigins ?? [],
-    jwt,
+    jwt: jwt && jwtSettings(jwt),
     ui: pageSettings(block),
     limits: {
       bodyBytes: limits.bodyBytes ?? 16 * MEBIBYTE,
@@ -227,13 +233,26 @@ function withPaths(shared: SharedBlock, toPath: (given: string) => string): Shar
 function pageSettings({ ui, jwt }: GatewayBlock): PageSettings | undefined {
   const issuer = ui?.issuer ?? jwt?.issuers[0]?.issuer;
   if (ui === undefined || issuer === undefined) return undefined;
-  const { clientId, scopes, claim, owners, viewers } = ui;
+  return { clientId: ui.clientId, issuer, scopes: ui.scopes ?? [] };
+}
+
+function jwtSettings({ issuers, rights }: NonNullable<GatewayBlock["jwt"]>): JwtSettings {
+  const [only] = issuers;
   return {
-    clientId,
-    issuer,
-    scopes: scopes ?? [],
-    claim: claim ?? "groups",
-    owners: owners ?? [],
-    viewers: viewers ?? [],
+    issuers: issuers.map(({ audience, ...issuer }) => ({
+      ...issuer,
+      ...(audience !== undefined && { audiences: textsOf(audience) }),
+    })),
+    ...(rights && {
+      rights: rights.map(({ issuer, claim, has, agent, quotas, ...right }) => ({
+        ...right,
+        // Several issuers: the schema wants it to be named.
+        issuer: issuer ?? only?.issuer ?? "",
+        claim: claimPath(claim),
+        has: textsOf(has),
+        ...(agent !== undefined && { agents: textsOf(agent) }),
+        ...(quotas && { quota: quotas }),
+      })),
+    }),
   };
 }

@@ -121,14 +121,15 @@ export function isStoredToken(value: unknown): value is StoredToken {
   );
 }
 
-function isPolicy(value: unknown): value is TokenPolicy {
+export function isPolicy(value: unknown): value is TokenPolicy {
   if (!isJsonObject(value)) return false;
-  const { tools = {}, rateLimit, owner, quota = {} } = value;
+  const { tools = {}, rateLimit, owner, quota = {}, quotaOf } = value;
   return (
     isJsonObject(tools) &&
     isToolPolicy(tools) &&
     (rateLimit === undefined || rateLimit === false || isRate(rateLimit)) &&
     (owner === undefined || typeof owner === "boolean") &&
+    (quotaOf === undefined || typeof quotaOf === "string") &&
     isJsonObject(quota) &&
     [quota.callsPerMinute, quota.callsPerDay, quota.concurrentCalls].every(
       (each) => each === undefined || isRate(each),

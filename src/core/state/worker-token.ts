@@ -42,6 +42,14 @@ export class WorkerToken implements TokenStore {
     return Promise.reject(fixed(this.defaultFile));
   }
 
+  signOut(): Promise<never> {
+    return Promise.reject(fixed(this.defaultFile));
+  }
+
+  signedOutUntil(): number {
+    return -Infinity;
+  }
+
   async close(): Promise<void> {}
 }
 

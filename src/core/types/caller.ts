@@ -57,13 +57,15 @@ export interface CallQuota {
   concurrentCalls?: number;
 }
 
-/** What a named token may do, in addition to the rules of the configuration. */
+/** What the holder of a named token or of a JWT may do, in addition to the rules of the configuration. */
 export interface TokenPolicy {
   tools?: { allow?: string[]; deny?: string[]; approval?: ApprovalMode };
   /** Requests per minute, in place of `gateway.limits.requestsPerMinute`. */
   rateLimit?: number | false;
   /** In place of those of the configuration. */
   quota?: CallQuota;
+  /** The agent whose calls the quota counts. Absent: all of them. */
+  quotaOf?: string;
   /** Whether tools marked `ownerOnly` may be called. */
   owner?: boolean;
 }

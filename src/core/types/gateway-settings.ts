@@ -80,8 +80,23 @@ export interface ValkeySettings extends PostgresSettings {
 
 export interface JwtSettings {
   issuers: readonly JwtIssuer[];
-  /** Which scope is for which agent. Absent: the audience alone decides. */
-  scopes?: Readonly<Record<string, string>>;
+  /** The first one that fits decides. Absent: the audience alone does. */
+  rights?: readonly JwtRight[];
+}
+
+/** What somebody may do whose claim has one of these values. */
+export interface JwtRight {
+  /** The only one whose claims count. */
+  issuer: string;
+  /** The names that lead to the claim. */
+  claim: readonly string[];
+  has: readonly string[];
+  /** Absent: all. */
+  agents?: readonly string[];
+  /** Patterns for tools. Absent: all that the agent may use. */
+  allow?: readonly string[];
+  role?: "owner" | "viewer";
+  quota?: CallQuota;
 }
 
 export interface PageSettings {
@@ -91,10 +106,6 @@ export interface PageSettings {
   issuer: string;
   /** What is asked for, besides `openid`. */
   scopes: readonly string[];
-  /** The claim that decides, and its values for each role. */
-  claim: string;
-  owners: readonly string[];
-  viewers: readonly string[];
 }
 
 export interface JwtIssuer {
@@ -103,6 +114,8 @@ export interface JwtIssuer {
   /** Where its keys are. Default: its metadata says. */
   jwksUri?: string;
   algorithms: readonly string[];
+  /** What its tokens have in `aud`. Absent: the URL of the endpoint or of the gateway. */
+  audiences?: readonly string[];
 }
 
 interface GatewayLimits {

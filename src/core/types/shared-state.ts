@@ -367,6 +367,13 @@ export interface TokenStore {
   add(given: NewToken): Promise<{ token: GatewayToken; text: string }>;
   /** By name or id. Rejects with INVALID_ARGUMENTS if there is no such token. */
   revoke(nameOrId: string): Promise<GatewayToken>;
+  /** Whatever a provider has said of this caller until now is no longer believed; without one, of anybody. For good. */
+  signOut(caller?: string): Promise<void>;
+  /**
+   * What was issued to this caller until then, in milliseconds since the epoch, does not count: -Infinity if nobody has signed
+   * them out, Infinity while nobody can say. Answers from memory, like `find`.
+   */
+  signedOutUntil(caller: string): number;
   /** Notes which tokens were used since the last time. Never rejects. */
   close(): Promise<void>;
 }

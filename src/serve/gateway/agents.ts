@@ -19,6 +19,8 @@ import {
   type CallerJwt,
   DEFAULT_TOKEN_CALLER,
   personOf,
+  tokenOf,
+  type TokenPolicy,
 } from "../../core/types/caller.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import { isJsonObject } from "../../core/types/json.ts";
@@ -380,7 +382,11 @@ export class ServedAgent {
   async useBoard(
     admitted: AdmittedCaller,
   ): Promise<UsedEndpoint & { board: SessionBoard; isPersons: boolean }> {
-    const terms = { tools: admitted.policy?.tools ?? {}, owner: isOwner(admitted) };
+    const terms = {
+      tools: admitted.policy?.tools ?? {},
+      owner: isOwner(admitted),
+      ...quotaIn(admitted),
+    };
     const person = this.#hasUserServers ? personOf(admitted.caller) : undefined;
     const rights = this.#exchanges ? admitted.jwt?.rights : undefined;
     let key = canonicalJson({ ...terms, ...(person !== undefined && { person, rights }) });
@@ -492,6 +498,7 @@ export class ServedAgent {
       about: () => this.#aboutFor(isOwner(admitted), isLeft, options.perSession !== false, board),
       onRoots: takesRoots ? onRoots : undefined,
       isForOthers: !isOwner(admitted),
+      ...quotaIn(admitted),
       // Whoever may do everything may also read everything.
       mayLogForOthers: isUnrestricted(admitted) ? undefined : isShared,
     });
@@ -610,8 +617,10 @@ export class ServedAgent {
     board: EndpointBoard,
     ofSession: Partial<
       Pick<EndpointOptions, "about" | "onRoots" | "mayLogForOthers" | "isForOthers">
-    > = {},
+    > &
+      Pick<TokenPolicy, "quota" | "quotaOf"> = {},
   ): Endpoint {
+    const { quota, quotaOf, ...more } = ofSession;
     const { sealer, home, newId, clock, logger } = this.#options;
     const { approvals, spans, search, isForMany, quotas } = this.#options;
     return new Endpoint({
@@ -628,9 +637,9 @@ export class ServedAgent {
       about: () => this.#aboutFor(true, () => true, false),
       keepsApps: this.#opened.keepsApps,
       subscriptionShares: this.#subscriptionShares,
-      ...(quotas && { countCall: quotas.of(this.id) }),
+      ...(quotas && { countCall: quotas.of(this.id, { quota, quotaOf }) }),
       ...(isForMany && { isForMany }),
-      ...ofSession,
+      ...more,
     });
   }
 }
@@ -668,6 +677,13 @@ export type SignInBoard = Board | SessionBoard;
 /** Whoever can read the token that the gateway made is the owner; for other tokens their policy says so. */
 function isOwner({ caller, policy }: AdmittedCaller): boolean {
   return policy?.owner ?? caller.id === DEFAULT_TOKEN_CALLER;
+}
+
+/** What the right of a JWT gives. That of a token is looked up with each call: it can change. */
+function quotaIn({ caller, policy }: AdmittedCaller): Pick<TokenPolicy, "quota" | "quotaOf"> {
+  if (tokenOf(caller.id) !== undefined || policy?.quota === undefined) return {};
+  const { quota, quotaOf } = policy;
+  return { quota, ...(quotaOf !== undefined && { quotaOf }) };
 }
 
 function isUnrestricted(admitted: AdmittedCaller): boolean {

@@ -9,7 +9,6 @@ import { oneAtATime } from "../endpoint/http/one-at-a-time.ts";
 import { type Busy, type Refusal, sendRefusal } from "../endpoint/http/refusal.ts";
 import { pathOf } from "../endpoint/http/request-source.ts";
 import type { Sender, Sessions } from "../endpoint/http/sessions.ts";
-import type { TokenPolicy } from "../../core/types/caller.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import type { Logger } from "../../core/types/logger.ts";
 import { type Clock, type Timer, within } from "../../util/clock.ts";
@@ -94,8 +93,8 @@ export interface GatewayOptions {
   ) => AdmittedCaller | undefined | Promise<AdmittedCaller | undefined>;
   /** The gateways on other machines that share its state. */
   replicas?: OtherGateways | undefined;
-  /** Whether a caller is no longer let in with this policy: whatever is still open for it ends within a second. */
-  isGone?: (caller: string, policy: TokenPolicy | undefined) => boolean;
+  /** Whether a caller is no longer let in like this: whatever is still open for it ends within a second. */
+  isGone?: (caller: string, admitted: Pick<AdmittedCaller, "policy" | "signedIn">) => boolean;
   /** Checks that hold for every route, `/healthz` included. False if it has answered the request itself. */
   checkSource: (request: IncomingMessage, reply: ServerResponse) => boolean;
   /** Further routes by path. They are admitted like calls. */
@@ -329,8 +328,8 @@ export class Gateway {
   #isOver(request: OpenRequest): boolean {
     const { clock, isGone } = this.#options;
     const { reply } = request;
-    const { caller, policy, expiresAt = Infinity } = request.admitted;
-    if (isGone?.(caller.id, policy)) return true;
+    const { caller, expiresAt = Infinity } = request.admitted;
+    if (isGone?.(caller.id, request.admitted)) return true;
     // A call that was made in time may end.
     if (request.isStream && expiresAt <= clock.now()) return true;
     if (!reply.writableEnded) return false;
@@ -490,7 +489,7 @@ export class Gateway {
       agent: ServedAgent | undefined,
     ): Promise<void> => {
       if (agent === undefined) return plain(reply, 404, noAgent(id));
-      const { caller, policy, expiresAt, countMore, countBytes } = admitted;
+      const { caller, policy, expiresAt, signedIn, countMore, countBytes } = admitted;
       // Not as many as there are connections: a call goes on without its connection.
       const shares = this.#requestShares;
       const shortage = shares.take(caller.id);
@@ -506,7 +505,8 @@ export class Gateway {
       const jwt = agent.present(admitted);
       try {
         const counting = { countMore, countBytes, holdMore };
-        const sender = { caller, agent: id, policy, expiresAt, jwt, endpointFor, ...counting };
+        const terms = { policy, expiresAt, signedIn, jwt };
+        const sender = { caller, agent: id, ...terms, endpointFor, ...counting };
         await entry.handle(request, reply, forwarded ? { ...sender, forwarded } : sender);
       } finally {
         const giveBack = (): void => shares.giveBack(caller.id, held);

@@ -23,7 +23,7 @@ import { WaitingApprovals } from "../endpoint/questions/waiting-approvals.ts";
 import { Sealer } from "../endpoint/sealed.ts";
 import { openSpans } from "../endpoint/spans.ts";
 import { type AgentConfig, DEFAULT_AGENT } from "../../core/types/agent-config.ts";
-import { isSamePolicy, tokenOf, type TokenPolicy } from "../../core/types/caller.ts";
+import { isSamePolicy, tokenOf } from "../../core/types/caller.ts";
 import { joinReports, type ReloadReport } from "../../core/types/board.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import type { GatewaySettings } from "../../core/types/gateway-settings.ts";
@@ -605,7 +605,8 @@ async function openHttp(
   const { state, monitoring, sealer, replicas, agents } = parts;
   const { tokens } = state;
   await tokens.ensureDefault();
-  const isGone = (caller: string, policy: TokenPolicy | undefined): boolean => {
+  const isGone: GatewayOptions["isGone"] = (caller, { policy, signedIn }) => {
+    if (signedIn !== undefined && signedIn.at <= tokens.signedOutUntil(signedIn.as)) return true;
     if (caller.startsWith(VISITOR)) return state.sessions.isRevoked(caller.slice(VISITOR.length));
     const id = tokenOf(caller);
     if (id === undefined) return false;
@@ -750,6 +751,7 @@ function openPage(
       const visitors = new Visitors({
         sealer,
         revoked: state.sessions,
+        tokens: state.tokens,
         clock,
         random: randomBytes,
         url: new URL(url),
@@ -859,13 +861,14 @@ async function openSignIn(
     provider: Promise<Provider | undefined> | undefined;
   },
 ): Promise<ProviderSignIn | undefined> {
-  const { ui, publicUrl, behindProxy } = options.settings;
+  const { ui, jwt, publicUrl, behindProxy } = options.settings;
   const provider = await opening;
   if (provider === undefined || ui === undefined || publicUrl === undefined) return undefined;
   const module = await import("./page/provider-sign-in.ts");
   return new module.ProviderSignIn({
     provider,
     page: ui,
+    rights: jwt?.rights ?? [],
     visitors,
     sealer,
     revoked: state.sessions,

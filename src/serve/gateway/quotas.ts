@@ -1,4 +1,4 @@
-// How many calls each caller may make: in a minute, on a day, at a time. A token's quota
+// How many calls each caller may make: in a minute, on a day, at a time. The quota of a token, or of a JWT's right,
 // replaces its agent's, and an agent's quota replaces the one for all agents.
 
 import type { CountCall, CountedCall } from "../endpoint/context.ts";
@@ -8,6 +8,7 @@ import {
   DEFAULT_TOKEN_CALLER,
   tokenCaller,
   tokenOf,
+  type TokenPolicy,
 } from "../../core/types/caller.ts";
 import type { QuotaSettings } from "../../core/types/gateway-settings.ts";
 import type { GatewayToken, SharedState } from "../../core/types/shared-state.ts";
@@ -33,21 +34,21 @@ export class Quotas {
     this.#options = options;
   }
 
-  /** For the endpoints of one agent. */
-  of(agent: string): CountCall {
+  /** For the endpoints of one agent. `policy`: what a JWT gives all callers of the endpoint. */
+  of(agent: string, policy?: TokenPolicy): CountCall {
     return (caller) => {
-      const counted = this.#find(caller, agent);
+      const counted = this.#find(caller, agent, policy);
       return counted && this.#begin(counted);
     };
   }
 
   /** Whoever can read the token that the gateway made is its owner, and has no quota. */
-  #find({ id }: Caller, agent: string): Counted | undefined {
+  #find({ id }: Caller, agent: string, given: TokenPolicy | undefined): Counted | undefined {
     const { settings, state } = this.#options;
     if (id === DEFAULT_TOKEN_CALLER) return undefined;
     const token = tokenOf(id);
-    const own = token === undefined ? undefined : state.tokens.current(token)?.policy?.quota;
-    if (own !== undefined) return { key: usageKey(id), quota: own };
+    const own = token === undefined ? given : state.tokens.current(token)?.policy;
+    if (own?.quota !== undefined) return { key: usageKey(id, own.quotaOf), quota: own.quota };
     const ofAgent = Object.hasOwn(settings.agents, agent) ? settings.agents[agent] : undefined;
     if (ofAgent !== undefined) return { key: usageKey(id, agent), quota: ofAgent };
     return settings.all && { key: usageKey(id), quota: settings.all };

@@ -293,3 +293,58 @@ describe("plugboard tokens revoke", () => {
     expect(error).toMatchObject({ code: "INVALID_ARGUMENTS" });
   });
 });
+
+describe("plugboard tokens signout", () => {
+  const ISSUERS = ["https://login.example.com/realms/work", "https://login.example.com"];
+  const withJwts = (issuers = ISSUERS): string =>
+    scratch.file("jwt.json", {
+      gateway: {
+        publicUrl: "https://gateway.example.com",
+        jwt: { issuers: issuers.map((issuer) => ({ issuer, algorithms: ["RS256"] })) },
+      },
+    });
+  const isOut = (issuer: string, subject: string): boolean =>
+    store().signedOutUntil(`jwt:${issuer}#${subject}`) > 0;
+
+  it.each([
+    ["ann", [true, true]],
+    ["ann (login.example.com/realms/work)", [true, false]],
+    ["ann (login.example.com)", [false, true]],
+  ])("%s is whom the issuers call so", async (person, expected) => {
+    const { code, stdout } = await run("signout", person, "--config", withJwts());
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringContaining("signed out of the gateway: ann ("),
+    ]);
+    expect(ISSUERS.map((issuer) => isOut(issuer, "ann"))).toEqual(expected);
+    expect(isOut(ISSUERS[0] ?? "", "bob")).toBe(false);
+  });
+
+  it("--all is everybody, whatever the configuration says", async () => {
+    const { code, stdout, stderr } = await run("signout", "--all");
+    expect([code, stdout]).toEqual([0, "signed out of the gateway: everybody\n"]);
+    expect(stderr).toContain("end within two seconds");
+    expect(isOut("https://any.example", "ann")).toBe(true);
+    expect(await runJson("signout", "--all")).toEqual({ signedOut: "all" });
+  });
+
+  it.each([
+    ["neither a person nor --all", [], "say who, or --all for everybody"],
+    ["both", ["ann", "--all"], "say who, or --all for everybody"],
+    ["a gateway without JWTs", ["ann"], "takes no JWTs"],
+    ["a name that is cut short", ["a… #0123456789ab", "--config"], "is no subject"],
+  ])("refuses %s, and signs nobody out", async (_, argv, message) => {
+    const words = argv.flatMap((each) => (each === "--config" ? [each, withJwts()] : [each]));
+    const { code, stderr } = await run("signout", ...words);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+    expect(isOut(ISSUERS[0] ?? "", "ann")).toBe(false);
+  });
+
+  it("lets nobody in while what is stored cannot be read", async () => {
+    await run("signout", "--all");
+    scratch.file("home/gateway/sign-outs.json", "{");
+    expect(store().signedOutUntil("jwt:x#y")).toBe(Infinity);
+    const { code, stderr } = await run("signout", "--all");
+    expect([code, stderr]).toEqual([2, expect.stringContaining("sign-outs.json is damaged")]);
+  });
+});

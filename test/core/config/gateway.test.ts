@@ -35,12 +35,22 @@ it("a gateway that nobody has configured has the defaults", async () => {
 });
 
 it("takes every key, with paths relative to the file and the public URL without a slash at its end", async () => {
+  const [issuer, other] = ["https://i.example", "https://j.example"];
+  const plain = { jwksUri: "https://i.example/keys", algorithms: ["ES256"] };
+  const right = { issuer, allow: ["@readOnly"], role: "viewer" };
+  const quota = { callsPerDay: 5 };
   const jwt = {
     issuers: [
-      { issuer: "https://i.example", jwksUri: "https://i.example/keys", algorithms: ["ES256"] },
+      { issuer, ...plain, audience: "api://plugboard" },
+      { issuer: other, ...plain, audience: ["a", "b"] },
     ],
-    scopes: { code: "coder", all: "default" },
+    rights: [
+      { ...right, claim: "realm_access.roles", has: "x", agent: "coder", quotas: quota },
+      { issuer: other, claim: "https://e.example/roles", has: ["x"], agent: ["coder", "default"] },
+      { issuer: other, claim: ["a.b", "c"], has: ["x", "y"] },
+    ],
   };
+  const ui = { clientId: "page", issuer };
   const limits = {
     bodyBytes: 2048,
     bodyValues: 3000,
@@ -61,6 +71,7 @@ it("takes every key, with paths relative to the file and the public URL without 
     allowedHosts: ["g.example", "*.g.example", "localhost:8080", "[::1]:1"],
     allowedOrigins: ["https://app.example", "http://localhost:6274"],
     jwt,
+    ui,
     limits,
     stopDelay: 3000,
     sessionTimeout: 4000,
@@ -75,6 +86,23 @@ it("takes every key, with paths relative to the file and the public URL without 
       ...gateway,
       tls: { cert: join(dirname(file), "certs/a.pem"), key: "/home/me/b.pem" },
       publicUrl: "https://g.example/plug",
+      jwt: {
+        issuers: [
+          { issuer, ...plain, audiences: ["api://plugboard"] },
+          { issuer: other, ...plain, audiences: ["a", "b"] },
+        ],
+        rights: [
+          { ...right, claim: ["realm_access", "roles"], has: ["x"], agents: ["coder"], quota },
+          {
+            issuer: other,
+            claim: ["https://e.example/roles"],
+            has: ["x"],
+            agents: ["coder", "default"],
+          },
+          { issuer: other, claim: ["a.b", "c"], has: ["x", "y"] },
+        ],
+      },
+      ui: { ...ui, scopes: [] },
     },
     agentIds: ["default", "coder"],
     networkAllow: network.allow,

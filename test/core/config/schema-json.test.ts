@@ -47,11 +47,16 @@ const ONLY_PLUGBOARD: [keys: RegExp, value: RegExp, reason: string][] = [
     /^"/,
     "which paths are absolute depends on the system",
   ],
-  [/\.scopes/, /./, "whether there is such an agent"],
+  [
+    /\.oauth\.(?:grant|audience|resource|subjectTokenType|requestedTokenType|clientAuth)$/,
+    /^"/,
+    "which keys belong to which grant",
+  ],
+  [/\.agent$/, /./, "whether there is such an agent"],
+  [/\.rights\[\]\.role$/, /^"(?:owner|viewer)"$/, "what a role needs and excludes"],
   [/^gateway\.host$/, /^"/, "whether others can reach the address"],
   [/^gateway\.shared(?:\.postgres)?$/, /^(?:absent|\{\})$/, "why there must be a PostgreSQL"],
   [/^gateway\.shared\.keys$/, /^\["x"\]$/, "how long a key must be"],
-  [/^gateway\.ui\.owners$/, /^(?:absent|\[\])$/, "whether anybody may see the page"],
 ];
 
 /** Something for each key that must be there. */
@@ -183,7 +188,8 @@ function required(keys: Readonly<Record<string, Schema<unknown>>>): Record<strin
   if (Object.hasOwn(keys, "publicUrl")) {
     return { publicUrl: "https://gateway.example", jwt: { issuers: SAMPLES["issuers"] } };
   }
-  if (Object.hasOwn(keys, "clientId")) return { clientId: "page", owners: ["admins"] };
+  if (Object.hasOwn(keys, "clientId")) return { clientId: "page" };
+  if (Object.hasOwn(keys, "claim")) return { claim: "groups", has: "staff" };
   if (Object.hasOwn(keys, "sentinels")) return { url: "valkey://cache.example" };
   if (Object.hasOwn(keys, "maxStale")) return { postgres: { url: "postgres://db.example/x" } };
   if (Object.hasOwn(keys, "password") && Object.hasOwn(keys, "tls")) {

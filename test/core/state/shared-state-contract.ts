@@ -78,6 +78,7 @@ export function testSharedState(openTwo: OpenTwo<Part>): void {
   testPlaces(openTwo);
   testUsage(openTwo);
   testTokens(openTwo);
+  testSignOuts(openTwo);
   testSessions(openTwo);
   testSessionBounds(openTwo);
   testShared(openTwo);
@@ -364,6 +365,34 @@ function testTokens(openTwo: OpenTwo<"tokens">): void {
     await two.tokens.revoke("default");
     await vi.waitFor(() => expect(one.tokens.current("default")).toBeUndefined(), SOON);
     expect(await one.tokens.ensureDefault()).not.toBe(defaults[0]);
+  });
+}
+
+function testSignOuts(openTwo: OpenTwo<"tokens">): void {
+  it("sign-outs: the other knows within a second who was signed out, and until when", async () => {
+    const [one, two] = await open(openTwo);
+    expect(two.tokens.signedOutUntil("jwt:a#ann")).toBe(-Infinity);
+    const before = Date.now();
+    await one.tokens.signOut("jwt:a#ann");
+    await vi.waitFor(() => {
+      expect(two.tokens.signedOutUntil("jwt:a#ann")).toBeGreaterThan(before);
+    }, SOON);
+    expect(two.tokens.signedOutUntil("jwt:a#bob")).toBe(-Infinity);
+    const first = two.tokens.signedOutUntil("jwt:a#ann");
+    await two.tokens.signOut();
+    await vi.waitFor(
+      () => expect(one.tokens.signedOutUntil("jwt:a#bob")).toBeGreaterThan(before),
+      SOON,
+    );
+    // Who was signed out alone before that, was signed out with all others.
+    expect(one.tokens.signedOutUntil("jwt:a#ann")).toBeGreaterThanOrEqual(first);
+    const all = one.tokens.signedOutUntil("jwt:a#bob");
+    await one.tokens.signOut("jwt:a#bob");
+    await vi.waitFor(
+      () => expect(two.tokens.signedOutUntil("jwt:a#bob")).toBeGreaterThanOrEqual(all),
+      SOON,
+    );
+    expect(two.tokens.signedOutUntil("jwt:a#eve")).toBe(all);
   });
 }
 

@@ -113,7 +113,7 @@ export async function openRig({
     ...given,
     publicUrl: url,
     jwt: { issuers: issuers as { issuer: string; algorithms: ["ES256"] }[] },
-    ui: { clientId: CLIENT, issuer: provider.url, owners: ["boss"], claim: "sub" },
+    ui: { clientId: CLIENT, issuer: provider.url },
   });
   const agent = parseAgentConfig({
     servers: { personal: { url: oauth.url, ...server(oauth) } },

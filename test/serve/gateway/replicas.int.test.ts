@@ -19,6 +19,7 @@ import { gatewaySettings } from "../../../src/core/config/gateway.ts";
 import { parseAgentConfig } from "../../../src/core/config/parse.ts";
 import { ownerName } from "../../../src/core/state/process-owner.ts";
 import { openEngineState } from "../../../src/core/state/engines/open.ts";
+import type { GatewayBlock } from "../../../src/core/config/schema/gateway-schema.ts";
 import type { BoardConfig } from "../../../src/core/types/agent-config.ts";
 import type { SharedSettings } from "../../../src/core/types/gateway-settings.ts";
 import { bodyHash } from "../../../src/serve/endpoint/http/elsewhere.ts";
@@ -41,6 +42,7 @@ import { temporaryDirectory } from "../../support/directory.ts";
 import { type Engines, missingEngines, replicaRow, startEngines } from "../../support/engines.ts";
 import { freePorts } from "../../support/free-ports.ts";
 import { recordingLogger } from "../../support/logger.ts";
+import { openProvider } from "../../support/provider.ts";
 import { expectNoProcesses } from "../../support/processes.ts";
 import { INITIALIZE, type JsonRpc, legacy, modern, post } from "../endpoint/harness.ts";
 
@@ -82,6 +84,7 @@ describe.skipIf(missing !== undefined)(`gateways on two machines${why}`, () => {
     hasUrls?: boolean;
     keys?: readonly string[];
     publicUrl?: string;
+    jwt?: GatewayBlock["jwt"];
     /** What the page of each can change, and what it takes. */
     page?: (at: "one" | "two") => Pick<OpenGatewayOptions, "changes" | "configuration">;
   }
@@ -104,13 +107,13 @@ describe.skipIf(missing !== undefined)(`gateways on two machines${why}`, () => {
     port: number,
     settings: SharedSettings,
     config: BoardConfig,
-    { hasUrls: hasUrl = true, publicUrl, page }: ReplicaOptions = {},
+    { hasUrls: hasUrl = true, publicUrl, jwt, page }: ReplicaOptions = {},
   ): Promise<Replica> {
     const stateDir = temporaryDirectory();
     const logger = recordingLogger();
     const shared = { ...settings, ...(hasUrl && { replica: { url: `http://127.0.0.1:${port}` } }) };
     const gateway = await openGateway({
-      settings: { ...gatewaySettings({ port, ...(publicUrl && { publicUrl }) }), shared },
+      settings: { ...gatewaySettings({ port, ...(publicUrl && { publicUrl }), jwt }), shared },
       ...page,
       agentIds: ["default"],
       readAgent: async () => parseAgentConfig(config),
@@ -1044,6 +1047,57 @@ describe.skipIf(missing !== undefined)(`gateways on two machines${why}`, () => {
       },
     };
   }
+
+  it("what a JWT allows goes along with a request, and a sign-out holds at both", async () => {
+    const provider = await openProvider();
+    onTestFinished(() => provider.close());
+    const { one, two, settings } = await openPair(
+      { own: { ...fixture("echo"), ...OWN } },
+      {
+        publicUrl: "https://gateway.example.com",
+        jwt: {
+          issuers: [{ issuer: provider.url, algorithms: ["ES256"], audience: "board" }],
+          rights: [{ claim: "groups", has: "staff", allow: ["own/pid"] }],
+        },
+      },
+    );
+    const jwt = async (sub: string): Promise<string> => {
+      const now = Math.floor(Date.now() / 1000);
+      const times = { iat: now, exp: now + 600 };
+      const claims = { iss: provider.url, sub, aud: "board", groups: ["staff"], ...times };
+      return `Bearer ${await provider.token(claims)}`;
+    };
+    const sessions = [];
+    for (const sub of ["ann", "bob"]) {
+      headers = { authorization: await jwt(sub) };
+      sessions.push(await begin(one));
+    }
+    const [ann = {}, bob = {}] = sessions;
+    const pid = await call(one, ann, "own__pid");
+    expect(await call(two, ann, "own__pid")).toBe(pid);
+    for (const at of [one, two]) {
+      expect(await call(at, ann, "own__add", { a: 1, b: 1 })).toMatch(/no tool|[Uu]nknown tool/);
+    }
+    const command = await openEngineState({
+      settings,
+      stateDir: temporaryDirectory(),
+      isReplica: false,
+    });
+    onTestFinished(() => command.close());
+    await command.tokens.signOut(`jwt:${provider.url}#ann`);
+    for (const at of [one, two]) {
+      await vi.waitFor(async () => {
+        expect(await call(at, ann, "own__pid")).toContain("signed out");
+      }, SOON);
+      expect(await call(at, bob, "own__pid")).toMatch(/^\d+$/);
+    }
+    await command.tokens.signOut();
+    for (const at of [one, two]) {
+      await vi.waitFor(async () => {
+        expect(await call(at, bob, "own__pid")).toContain("signed out");
+      }, SOON);
+    }
+  });
 
   it("without a URL, a session with servers of its own is not to be had elsewhere, and the log says why", async () => {
     const { one, two } = await openPair(

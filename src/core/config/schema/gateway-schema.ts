@@ -1,6 +1,7 @@
 // The schema of the root block `gateway`, and what its keys need of each other and of the rest of the file.
 
 import { DEFAULT_PORT, SHORTEST_KEY } from "../../types/gateway-settings.ts";
+import { patternProblem } from "../../types/tool-pattern.ts";
 import { bindingProblem } from "../../net/binding.ts";
 import { closest } from "../../../util/closest.ts";
 import { atKey, atValue, type Issue, quote } from "../issue.ts";
@@ -57,47 +58,115 @@ const ALGORITHMS = [
   "Ed25519",
 ] as const;
 
+const ROLES = ["owner", "viewer"] as const;
+
+const MOST_CALLS = 1_000_000_000;
+
+const quota = {
+  callsPerMinute: integer(1, MOST_CALLS).describe("Calls of one caller in a minute.").optional(),
+  callsPerDay: integer(1, MOST_CALLS)
+    .describe("Calls of one caller from midnight to midnight, UTC.")
+    .optional(),
+  concurrentCalls: integer(1, MOST_CONNECTIONS)
+    .describe("Calls of one caller at a time.")
+    .optional(),
+};
+
 /** RFC 6749: visible ASCII without quotes and backslashes. */
 const SCOPE = /^[!#-[\]-~]+$/;
 
-const jwt = object({
-  issuers: atLeastOne(
-    object({
-      issuer: verified(issuerProblem, text(), WEB_URL).describe("Exactly the token's `iss`."),
-      jwksUri: verified(urlProblem, text(), WEB_URL)
-        .describe("Where its keys are.", { otherwise: "from its metadata" })
-        .optional(),
-      algorithms: atLeastOne(oneOf(ALGORITHMS)).describe("The signatures that are accepted."),
-    }),
-  ).describe("Whose JWTs are accepted."),
-  scopes: mapOf(text(), scopeProblem, SCOPE)
-    .describe("Which scope is for which agent. Without it, the audience alone decides.", {
-      examples: [{ "plugboard:code": "coder" }],
-    })
-    .optional(),
-});
+/** One text, or several. */
+const textOrTexts = (each: Schema<string>): Schema<string | string[]> =>
+  either(
+    [(value) => typeof value === "string", each],
+    [(value) => Array.isArray(value), atLeastOne(each)],
+    "a string, or a list of strings",
+  );
 
-const ui = object({
-  clientId: text().describe("Who the gateway is at the provider: a public client with PKCE."),
-  issuer: verified(issuerProblem, text(), WEB_URL)
-    .describe("Which of `jwt.issuers`.", { otherwise: "the only one" })
-    .optional(),
-  scopes: listOf(verified(scopeProblem, text(), SCOPE))
-    .describe("What is asked for, besides `openid`.", { default: [], examples: [["groups"]] })
-    .optional(),
-  claim: text()
-    .describe("The claim of the ID token that decides about the role.", { default: "groups" })
-    .optional(),
-  owners: listOf(text())
-    .describe("Values of the claim that make somebody an owner.", {
-      default: [],
-      examples: [["platform-admins"]],
-    })
-    .optional(),
-  viewers: listOf(text())
-    .describe("Values of the claim that make somebody a viewer.", { default: [] })
-    .optional(),
-});
+const NO_ISSUER = "is none of gateway.jwt.issuers";
+
+const jwt = object(
+  {
+    issuers: atLeastOne(
+      object({
+        issuer: verified(issuerProblem, text(), WEB_URL).describe("Exactly the token's `iss`."),
+        jwksUri: verified(urlProblem, text(), WEB_URL)
+          .describe("Where its keys are.", { otherwise: "from its metadata" })
+          .optional(),
+        algorithms: atLeastOne(oneOf(ALGORITHMS)).describe("The signatures that are accepted."),
+        audience: textOrTexts(text())
+          .describe("What its tokens have in `aud`, one or several: any text.", {
+            otherwise: "the URL of the endpoint, or `publicUrl`",
+            examples: ["api://plugboard"],
+            see: "gateway.md#sign-in-through-your-identity-provider",
+          })
+          .optional(),
+      }),
+    ).describe("Whose JWTs are accepted."),
+    rights: atLeastOne(
+      object({
+        issuer: verified(issuerProblem, text(), WEB_URL)
+          .describe("Which of `jwt.issuers`.", { otherwise: "the only one" })
+          .optional(),
+        claim: textOrTexts(text()).describe(
+          "The claim that decides. `realm_access.roles` leads into an object; a name with `/` or `:` in it is one name. A list of names means what a text cannot.",
+          { examples: ["groups", "https://example.com/roles"] },
+        ),
+        has: textOrTexts(text()).describe("The values of which it must have one, exactly.", {
+          examples: ["developers"],
+        }),
+        agent: textOrTexts(text())
+          .describe("For which agents, one or several.", {
+            otherwise: "all",
+            examples: ["coder"],
+          })
+          .optional(),
+        allow: atLeastOne(verified((pattern) => patternProblem(pattern, "allow")))
+          .describe("Only these tools, as of a token.", {
+            otherwise: "all",
+            examples: [["@readOnly"]],
+            see: "gateway.md#tokens",
+          })
+          .optional(),
+        role: oneOf(ROLES)
+          .describe(
+            "The owner, on the page too; or a viewer of the page, who calls nothing without `agent` or `allow`.",
+            { otherwise: "does not see the page" },
+          )
+          .optional(),
+        quotas: object(quota)
+          .describe("In place of `gateway.quotas`; with `agent`, for each of them.")
+          .optional(),
+      }),
+    )
+      .describe(
+        "Who may do what: the first one that fits decides. Without it, the audience alone does.",
+        { see: "gateway.md#rights-by-claims" },
+      )
+      .optional(),
+  },
+  {
+    scopes:
+      'gateway.jwt.rights decides who may do what, such as { claim: "scope", has: "plug:code", agent: "coder" }',
+  },
+);
+
+const ui = object(
+  {
+    clientId: text().describe("Who the gateway is at the provider: a public client with PKCE."),
+    issuer: verified(issuerProblem, text(), WEB_URL)
+      .describe("Which of `jwt.issuers`.", { otherwise: "the only one" })
+      .optional(),
+    scopes: listOf(verified(scopeProblem, text(), SCOPE))
+      .describe("What is asked for, besides `openid`.", { default: [], examples: [["groups"]] })
+      .optional(),
+  },
+  {
+    claim: "each entry of gateway.jwt.rights names its claim",
+    owners: 'write { claim: "groups", has: […], role: "owner" } into gateway.jwt.rights',
+    viewers: 'write { claim: "groups", has: […], role: "viewer" } into gateway.jwt.rights',
+  },
+);
 
 const limits = object({
   bodyBytes: bytes(256 * MEBIBYTE)
@@ -138,18 +207,6 @@ const limits = object({
     })
     .optional(),
 });
-
-const MOST_CALLS = 1_000_000_000;
-
-const quota = {
-  callsPerMinute: integer(1, MOST_CALLS).describe("Calls of one caller in a minute.").optional(),
-  callsPerDay: integer(1, MOST_CALLS)
-    .describe("Calls of one caller from midnight to midnight, UTC.")
-    .optional(),
-  concurrentCalls: integer(1, MOST_CONNECTIONS)
-    .describe("Calls of one caller at a time.")
-    .optional(),
-};
 
 const quotas = object({
   ...quota,
@@ -369,17 +426,7 @@ export function gatewayIssues(value: unknown, agentIds: readonly string[]): Issu
             ),
           ],
     ),
-    ...Object.entries(data.jwt?.scopes ?? {}).flatMap(([scope, agent]) =>
-      agentIds.includes(agent)
-        ? []
-        : [
-            atValue(
-              [...PATH, "jwt", "scopes", scope],
-              `names the agent ${quote(agent)}, which the file does not have`,
-              closest(agent, agentIds),
-            ),
-          ],
-    ),
+    ...rightIssues(data, agentIds),
   ];
 }
 
@@ -392,26 +439,87 @@ function repeatedIssuers({ jwt: block }: GatewayBlock): Issue[] {
   );
 }
 
+function rightIssues(
+  { jwt: tokens, ui: page }: GatewayBlock,
+  agentIds: readonly string[],
+): Issue[] {
+  const issuers = tokens?.issuers.map(({ issuer }) => issuer) ?? [];
+  return (tokens?.rights ?? []).flatMap((right, index): Issue[] => {
+    const place = [...PATH, "jwt", "rights", index];
+    const { issuer, agent, allow, role } = right;
+    const unknown = textsOf(agent ?? []).filter((each) => !agentIds.includes(each));
+    return [
+      ...(issuer === undefined && issuers.length > 1
+        ? [
+            atKey(
+              place,
+              "needs issuer: gateway.jwt has several, and what a group of one is called, another can call a group too",
+            ),
+          ]
+        : []),
+      ...(issuer !== undefined && !issuers.includes(issuer)
+        ? [atValue([...place, "issuer"], NO_ISSUER, closest(issuer, issuers))]
+        : []),
+      ...(claimPath(right.claim).includes("")
+        ? [atValue([...place, "claim"], "has an empty name between its dots")]
+        : []),
+      ...unknown.map((each) =>
+        atValue(
+          [...place, "agent"],
+          `names the agent ${quote(each)}, which the file does not have`,
+          closest(each, agentIds),
+        ),
+      ),
+      ...(role === "owner" && (agent ?? allow) !== undefined
+        ? [
+            atValue(
+              [...place, "role"],
+              "is owner, who may use every tool of every agent; remove agent and allow, or the role",
+            ),
+          ]
+        : []),
+      ...(role === "viewer" && page === undefined
+        ? [atValue([...place, "role"], "is for the page, where nobody signs in without gateway.ui")]
+        : []),
+    ];
+  });
+}
+
 function pageIssues({ ui: block, jwt: tokens }: GatewayBlock): Issue[] {
   if (block === undefined) return [];
   const place = [...PATH, "ui"];
   const issuers = tokens?.issuers.map(({ issuer }) => issuer) ?? [];
-  const { issuer, owners = [], viewers = [] } = block;
+  const { issuer, clientId } = block;
   if (issuers.length === 0) {
     return [atKey(place, "needs gateway.jwt: it says which provider to believe")];
-  }
-  if (owners.length + viewers.length === 0) {
-    return [atKey(place, "needs owners or viewers: nobody else may see the page")];
   }
   if (issuer === undefined && issuers.length > 1) {
     return [atKey(place, "needs issuer: gateway.jwt has several")];
   }
   if (issuer !== undefined && !issuers.includes(issuer)) {
+    return [atValue([...place, "issuer"], NO_ISSUER, closest(issuer, issuers))];
+  }
+  const provider = tokens?.issuers.find((each) => each.issuer === (issuer ?? issuers[0]));
+  // Whoever gets hold of an ID token of the page would otherwise have a token of the gateway.
+  if (textsOf(provider?.audience ?? []).includes(clientId)) {
     return [
-      atValue([...place, "issuer"], "is none of gateway.jwt.issuers", closest(issuer, issuers)),
+      atValue(
+        [...place, "clientId"],
+        "is an audience of gateway.jwt too; register the page as another application than the gateway",
+      ),
     ];
   }
   return [];
+}
+
+/** `realm_access.roles` is a way into an object. What a URL or a URN names has dots of its own. */
+export function claimPath(claim: string | readonly string[]): readonly string[] {
+  if (typeof claim !== "string") return claim;
+  return /[/:]/.test(claim) ? [claim] : claim.split(".");
+}
+
+export function textsOf(given: string | readonly string[]): readonly string[] {
+  return typeof given === "string" ? [given] : given;
 }
 
 function sharedIssues({ shared: block }: GatewayBlock): Issue[] {

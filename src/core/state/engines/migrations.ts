@@ -49,6 +49,7 @@ const STEPS: readonly string[] = [
     drop column if exists name, drop column if exists url, drop column if exists configuration;
   alter table plugboard_tokens drop column if exists hash, drop column if exists token;
   `,
+  "create table plugboard_sign_outs (who text primary key, at bigint not null)",
 ];
 
 const TABLES = STEPS.flatMap((step) =>

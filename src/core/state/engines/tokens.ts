@@ -14,6 +14,7 @@ import type { Clock } from "../../../util/clock.ts";
 import { createFile, removeFile } from "../../../util/own-file.ts";
 import { replaceFile } from "../../../util/replace-file.ts";
 import { KnownTokens } from "../known-tokens.ts";
+import { EVERYBODY, type SignOuts, untilIn } from "../sign-outs.ts";
 import {
   checkRoom,
   findToken,
@@ -44,6 +45,7 @@ export class TokenRows implements TokenStore {
   readonly defaultFile: string;
   readonly #options: TokenRowsOptions;
   readonly #known: KnownTokens;
+  #signOuts: SignOuts = new Map();
 
   constructor(options: TokenRowsOptions) {
     this.#options = options;
@@ -113,6 +115,22 @@ export class TokenRows implements TokenStore {
     return withoutHash(token);
   }
 
+  async signOut(caller = EVERYBODY): Promise<void> {
+    const { revisions, clock } = this.#options;
+    await revisions.change(
+      "tokens",
+      `insert into plugboard_sign_outs values ($1, $2)
+        on conflict (who) do update set at = greatest(plugboard_sign_outs.at, excluded.at) returning 1`,
+      [caller, clock.now()],
+      // They say nothing any more.
+      caller === EVERYBODY ? ["delete from plugboard_sign_outs where who <> $1 and at <= $2"] : [],
+    );
+  }
+
+  signedOutUntil(caller: string): number {
+    return this.#isStale ? Infinity : untilIn(this.#signOuts, caller);
+  }
+
   close(): Promise<void> {
     return this.#known.close();
   }
@@ -161,6 +179,9 @@ export class TokenRows implements TokenStore {
   }
 
   async #read(): Promise<void> {
+    const { postgres } = this.#options;
+    const rows = await postgres.query("select who, at::float8 as at from plugboard_sign_outs");
+    this.#signOuts = new Map(rows.map(({ who, at }) => [String(who), Number(at)]));
     this.#known.replace(await this.#all());
   }
 

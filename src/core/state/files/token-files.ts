@@ -18,6 +18,7 @@ import { readRegularFile } from "../../../util/regular-file.ts";
 import { readJsonFile, writeJsonFile } from "../json-file.ts";
 import { KnownTokens } from "../known-tokens.ts";
 import { withLock } from "../lock.ts";
+import { EVERYBODY, type SignOuts, signOutsIn, untilIn, withSignOut } from "../sign-outs.ts";
 import {
   checkRoom,
   findToken,
@@ -36,6 +37,7 @@ const MAX_BYTES = 4 * 1024 * 1024;
 /** How often a running gateway looks whether the files have changed. */
 const LOOK_EVERY = 500;
 const FILE_MODE = 0o600;
+const NOBODY_KNOWS: SignOuts = new Map([[EVERYBODY, Infinity]]);
 
 export interface TokenFilesOptions {
   stateDir: string;
@@ -45,8 +47,13 @@ export interface TokenFilesOptions {
 
 export class TokenFiles implements TokenStore {
   readonly #options: TokenFilesOptions;
-  readonly #files: { token: string; named: string; used: string };
+  readonly #files: { token: string; named: string; used: string; signOuts: string };
   #versions = "";
+  #signOuts: { known: SignOuts; version: string; lastLook: number } = {
+    known: new Map(),
+    version: "-",
+    lastLook: -Infinity,
+  };
   #lastLook = -Infinity;
   readonly #known: KnownTokens;
 
@@ -57,6 +64,7 @@ export class TokenFiles implements TokenStore {
       token: join(directory, "token"),
       named: join(directory, "tokens.json"),
       used: join(directory, "tokens-used.json"),
+      signOuts: join(directory, "sign-outs.json"),
     };
     this.#known = new KnownTokens(options.clock, (used) => this.#storeUses(used));
   }
@@ -135,6 +143,27 @@ export class TokenFiles implements TokenStore {
     return withoutHash(revoked);
   }
 
+  async signOut(caller = EVERYBODY): Promise<void> {
+    const { signOuts: file } = this.#files;
+    const { clock } = this.#options;
+    await withLock(`${file}.lock`, clock, async () => {
+      const known = readSignOuts(file);
+      if (known === undefined) {
+        throw new PlugboardError("CONFIG_INVALID", `${file} is damaged`, {
+          hint: "restore it; or remove it, and then run: plugboard tokens signout --all",
+        });
+      }
+      const signOuts = withSignOut(known, caller, clock.now());
+      await writeJsonFile(file, { format: FORMAT, signOuts: Object.fromEntries(signOuts) });
+    });
+  }
+
+  signedOutUntil(caller: string): number {
+    const now = this.#options.clock.monotonic();
+    if (now - this.#signOuts.lastLook >= LOOK_EVERY) this.#lookAtSignOuts(now);
+    return untilIn(this.#signOuts.known, caller);
+  }
+
   close(): Promise<void> {
     return this.#known.close();
   }
@@ -164,6 +193,15 @@ export class TokenFiles implements TokenStore {
     const found = readDefault(token);
     this.#known.replace([...readNamed(named), ...(found === undefined ? [] : [found])]);
     this.#versions = versions;
+  }
+
+  #lookAtSignOuts(lastLook: number): void {
+    const { signOuts: file } = this.#files;
+    const version = versionOf(file);
+    const isSame = version === this.#signOuts.version;
+    // Whoever damages the file lets nobody in again.
+    const known = isSame ? this.#signOuts.known : (readSignOuts(file) ?? NOBODY_KNOWS);
+    this.#signOuts = { known, version, lastLook };
   }
 
   #storeUses(used: ReadonlyMap<string, number>): Promise<void> {
@@ -209,6 +247,14 @@ function readDefault(file: string): StoredToken | undefined {
 function readNamed(file: string): StoredToken[] {
   const tokens = tokensIn(readText(file) ?? "");
   return Array.isArray(tokens) ? tokens.filter(isStoredToken) : [];
+}
+
+/** Undefined if the file is not one of ours, or cannot be read. */
+function readSignOuts(file: string): SignOuts | undefined {
+  if (versionOf(file) === "-") return new Map();
+  const value = tryParseJson(readText(file) ?? "");
+  const isOurs = isJsonObject(value) && value.format === FORMAT && isJsonObject(value.signOuts);
+  return isOurs ? signOutsIn(objectIn(value.signOuts)) : undefined;
 }
 
 function tokensIn(text: string): unknown {

@@ -36,8 +36,8 @@ export interface SessionsOptions {
   idleMs: number;
   /** How many sessions are kept in memory; beyond that, those that were idle for longest are dropped. */
   most: number;
-  /** Whether a caller is no longer let in with this policy: its sessions, and their servers, end within a minute. */
-  isGone?: (caller: string, policy: TokenPolicy | undefined) => boolean;
+  /** Whether a caller is no longer let in like this: its sessions, and their servers, end within a minute. */
+  isGone?: (caller: string, session: Pick<Session, "policy" | "signedIn">) => boolean;
   /** Hears of every session that comes or goes. */
   onChange?: (change: SessionChange, session: Session) => void;
 }
@@ -57,6 +57,8 @@ export interface Session {
   readonly expiresAt: number;
   /** What the caller may do on the endpoint. */
   policy: TokenPolicy | undefined;
+  /** Whom a provider has vouched for when the last request came, and when. */
+  signedIn?: Sender["signedIn"];
   /** What the caller's JWT allows, where the endpoint has servers for which it is exchanged. */
   readonly rights: string | undefined;
   readonly client: Client;
@@ -105,6 +107,8 @@ export interface Sender {
   policy?: TokenPolicy | undefined;
   /** When the caller's JWT ends, in milliseconds since the epoch. */
   expiresAt?: number | undefined;
+  /** Whom a provider has vouched for with the caller's JWT, and when, in milliseconds since the epoch. */
+  signedIn?: { as: string; at: number } | undefined;
   /** The caller's JWT, where the agent has servers for which it is exchanged. */
   jwt?: CallerJwt | undefined;
   /** Another gateway has forwarded the request, which must not go any further, and vouches for this hash of its body. */
@@ -184,6 +188,7 @@ export class Sessions {
       return this.#restore(id, sender);
     }
     session.policy = sender.policy;
+    session.signedIn = sender.signedIn;
     session.lastUsed = clock.monotonic();
     return session;
   }
@@ -315,6 +320,7 @@ export class Sessions {
       agent,
       expiresAt,
       policy: sender.policy,
+      signedIn: sender.signedIn,
       rights: sender.jwt?.rights,
       client,
       endpoint,
@@ -344,8 +350,7 @@ export class Sessions {
       const before = this.#options.clock.monotonic() - this.#options.idleMs;
       for (const [id, session] of this.#live) {
         const isUnused = isIdle(session) && session.lastUsed < before;
-        if (isUnused || this.#options.isGone?.(session.caller, session.policy))
-          this.#putAway(id, session);
+        if (isUnused || this.#options.isGone?.(session.caller, session)) this.#putAway(id, session);
       }
       this.#sweeper = this.#sweepLater();
     });

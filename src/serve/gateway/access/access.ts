@@ -18,12 +18,13 @@ import type { JwtClaims } from "./jwt-verifier.ts";
 import { Jwts } from "./jwts.ts";
 import { ProtectedResource } from "./protected-resource.ts";
 import { RequestRate } from "./request-rate.ts";
+import { policyIn, rightFor, withheldClaim } from "./rights.ts";
 
 export interface AccessOptions {
   settings: GatewaySettings;
   /** The agent behind `/mcp`: a JWT for that address is for this agent. */
   defaultAgent: string;
-  tokens: Pick<TokenStore, "find">;
+  tokens: Pick<TokenStore, "find" | "signedOutUntil">;
   /** Counts the requests of each caller. */
   limits: Limits;
   clock: Clock;
@@ -55,6 +56,11 @@ const VERIFY_AGAIN_MS = 1000;
 const TOO_MANY_FAILURES = "too many requests with a token that is not valid";
 const WRONG_TOKEN = "this token is not valid: it is wrong, has expired or was revoked";
 
+const SIGNED_OUT =
+  "this token is not valid any more: its holder was signed out of this gateway; sign in again for a new one";
+const NOBODY_KNOWS =
+  "this token cannot be checked now: nobody can say whether its holder was signed out";
+
 const MISPLACED: SourceRefusals = {
   host: "this gateway does not answer under that Host; if it should, add the host to gateway.allowedHosts",
   origin:
@@ -64,7 +70,7 @@ const MISPLACED: SourceRefusals = {
 
 export class Access {
   readonly #settings: GatewaySettings;
-  readonly #tokens: Pick<TokenStore, "find">;
+  readonly #tokens: AccessOptions["tokens"];
   readonly #source: RequestSource;
   readonly #resource: ProtectedResource;
   readonly #limits: Limits;
@@ -91,8 +97,8 @@ export class Access {
     this.#failures = new RequestRate(clock);
     this.#bytes = new RequestRate(clock);
     const { allow: networkAllow, env } = network;
-    const issuers = settings.jwt?.issuers;
-    this.#jwts = issuers && new Jwts({ issuers, networkAllow, env, clock, onProblem });
+    const { jwt } = settings;
+    this.#jwts = jwt && new Jwts({ ...jwt, networkAllow, env, clock, onProblem });
   }
 
   /** For routes that need no token. `admit` checks the same. `isDocument`: links of other sites may lead there. */
@@ -220,37 +226,46 @@ export class Access {
     return this.#failures.isEmpty(address, MOST_FAILURES);
   }
 
-  /** The audience is for one endpoint, or for the gateway; then the scopes may say for which agents. */
+  /** The audience is for one endpoint, or for the gateway; then the claims say what their holder may do where. */
   #admitClaims(
     claims: JwtClaims,
     text: string,
     request: IncomingMessage,
     agentId: string | undefined,
   ): Admission | Promise<Admission> {
-    const { issuer, subject, audiences, expiresAt, endsAt, rights } = claims;
-    const expected = this.#resource.audiences(agentId);
+    const { issuer, subject, audiences, issuedAt, expiresAt, endsAt, rights } = claims;
+    const expected = this.#resource.audiences(agentId, issuer);
     const isForGateway = audiences.some((each) => expected.ofGateway.includes(each));
     if (!isForGateway && !audiences.some((each) => expected.ofEndpoint.includes(each))) {
       return this.#fail(request, agentId, "this token is not valid: it is for another audience");
     }
-    const ofScopes = this.#agentsOf(claims);
-    const agents = isForGateway
-      ? ofScopes
-      : [agentId ?? ""].filter((id) => ofScopes?.includes(id) ?? true);
     const caller = subjectCaller(issuer, subject);
-    const jwt = { text, expiresAt: endsAt, rights };
-    const count = {
+    const signedOut = this.#tokens.signedOutUntil(caller.id);
+    if (signedOut === Infinity) return refusal(503, NOBODY_KNOWS, { "Retry-After": "5" });
+    if (issuedAt <= signedOut) {
+      const refused = this.#refuse(401, SIGNED_OUT, { agentId, error: "invalid_token" });
+      return { ...refused, caller: caller.label };
+    }
+    const found = claims.fitting && rightFor(agentId, claims.fitting);
+    if (found !== undefined && found.kind !== "found") {
+      const why = found.kind === "none" ? noRight(agentId) : withheldClaim(found.claim);
+      const refused = this.#refuse(403, why, { agentId, error: "insufficient_scope" });
+      return { ...refused, caller: caller.label };
+    }
+    const agents = isForGateway ? found?.right.agents : [agentId ?? ""];
+    const policy = found && policyIn(found.right, agentId);
+    const admission: Admitted = {
+      isAdmitted: true,
+      caller,
+      agents,
+      ...(policy && { policy }),
+      expiresAt,
+      signedIn: { as: caller.id, at: issuedAt },
+      jwt: { text, expiresAt: endsAt, rights },
       countMore: this.#counter(caller.id),
       countBytes: this.#byteCounter(caller.id),
     };
-    return this.#restrict({ isAdmitted: true, caller, agents, expiresAt, jwt, ...count }, agentId);
-  }
-
-  #agentsOf({ scopes }: JwtClaims): string[] | undefined {
-    const map = this.#settings.jwt?.scopes;
-    if (map === undefined) return undefined;
-    const agents = scopes.flatMap((scope) => (Object.hasOwn(map, scope) ? (map[scope] ?? []) : []));
-    return [...new Set(agents)];
+    return this.#restrict(admission, agentId);
   }
 
   /** Applies the caller's agents and its rate limit. */
@@ -322,7 +337,16 @@ function notFor(agentId: string | undefined, agents: readonly string[]): string 
   }
   const own = agents.length === 0 ? "no agent" : oneLine(agents.join(", "), LONGEST_LIST);
   const where = agents.length === 0 ? "" : "; the address of an agent is /agents/<id>/mcp";
-  return `this token is not for the agent '${oneLine(agentId, LONGEST_LABEL)}', but for ${own}${where}`;
+  return `this token is not for the agent '${named(agentId)}', but for ${own}${where}`;
+}
+
+function named(agentId: string): string {
+  return oneLine(agentId, LONGEST_LABEL);
+}
+
+function noRight(agentId: string | undefined): string {
+  const what = agentId === undefined ? "the gateway as a whole" : `the agent '${named(agentId)}'`;
+  return `nothing in this token gives a right to ${what}; whoever runs this gateway says in gateway.jwt.rights what does`;
 }
 
 /** The tokens of the gateway have no dots. */

@@ -1,10 +1,10 @@
-// Verifies JWTs: the issuer's signature, with an algorithm that the operator allows, and the time. The claims
-// of a token say which endpoint and agent it is for.
+// Verifies JWTs: the issuer's signature, with an algorithm that the operator allows, the time, and that they are access
+// tokens. What is in a token says which endpoint it is for, and which rights its holder has.
 
 import { hash } from "node:crypto";
 import { decodeJwt, errors, type JWTPayload, jwtVerify } from "jose";
 import { PlugboardError } from "../../../core/types/errors.ts";
-import type { JwtIssuer } from "../../../core/types/gateway-settings.ts";
+import type { JwtIssuer, JwtRight, JwtSettings } from "../../../core/types/gateway-settings.ts";
 import { textsIn } from "../../../core/types/json.ts";
 import { createFetch, type GuardedFetch } from "../../../core/net/fetch.ts";
 import { addressRules, type NetworkPolicy } from "../../../core/net/policy.ts";
@@ -12,12 +12,17 @@ import { canonicalJson } from "../../../util/canonical-json.ts";
 import type { Clock } from "../../../util/clock.ts";
 import type { Environment } from "../../../util/environment.ts";
 import { IssuerKeys, type WaitForKeys } from "./issuer-keys.ts";
+import { type FittingRights, fittingRights } from "./rights.ts";
+import { isSubject, LONGEST_SUBJECT } from "./subject.ts";
 
 export interface JwtClaims {
   issuer: string;
   subject: string;
   audiences: readonly string[];
-  scopes: readonly string[];
+  /** Undefined: no rights are configured. */
+  fitting: FittingRights | undefined;
+  /** Milliseconds since the epoch; 0 if the token does not say. */
+  issuedAt: number;
   /** Milliseconds since the epoch, leeway included. */
   expiresAt: number;
   /** The same without it. */
@@ -33,8 +38,7 @@ export type JwtVerdict =
   /** The issuer's keys cannot be fetched, or too many wait for them. */
   | { kind: "unavailable" };
 
-export interface JwtVerifierOptions {
-  issuers: readonly JwtIssuer[];
+export interface JwtVerifierOptions extends JwtSettings {
   /** `network.allow`. The hosts of the issuers are allowed anyway. */
   networkAllow: readonly string[];
   env: Environment;
@@ -45,19 +49,16 @@ export interface JwtVerifierOptions {
 
 /** Clocks differ. */
 const LEEWAY_SECONDS = 30;
-/** OpenID Connect allows 255. */
-const LONGEST_SUBJECT = 255;
-/** What PostgreSQL can store: no zero, and no half of a character, of which two would be one there. */
-const SUBJECT = /^[^\0\p{Cs}]+$/u;
 const MOST_AUDIENCES = 100;
 
 export class JwtVerifier {
   readonly #issuers: ReadonlyMap<string, { issuer: JwtIssuer; keys: IssuerKeys }>;
+  readonly #rights: readonly JwtRight[] | undefined;
   readonly #fetch: GuardedFetch;
   readonly #clock: Clock;
 
   /** Throws CONFIG_INVALID if an entry of `networkAllow` is not a host. */
-  constructor({ issuers, networkAllow, env, clock, onProblem }: JwtVerifierOptions) {
+  constructor({ issuers, rights, networkAllow, env, clock, onProblem }: JwtVerifierOptions) {
     const named = issuers.flatMap(({ issuer, jwksUri }) => [issuer, ...(jwksUri ? [jwksUri] : [])]);
     const hosts = named.map((url) => new URL(url).hostname);
     const policy: NetworkPolicy = {
@@ -67,6 +68,7 @@ export class JwtVerifier {
     };
     this.#fetch = createFetch({ policy, env, clock });
     this.#clock = clock;
+    this.#rights = rights;
     const common = { fetch: this.#fetch, rules: addressRules(policy), clock, onProblem };
     this.#issuers = new Map(
       issuers.map((issuer) => [issuer.issuer, { issuer, keys: new IssuerKeys(issuer, common) }]),
@@ -79,14 +81,15 @@ export class JwtVerifier {
       const { iss = "" } = decodeJwt(text);
       const known = this.#issuers.get(iss);
       if (known === undefined) return invalid("is from an issuer that is not configured");
-      const { payload } = await jwtVerify(text, known.keys.finder(wait), {
+      const { payload, protectedHeader } = await jwtVerify(text, known.keys.finder(wait), {
         issuer: iss,
         algorithms: [...known.issuer.algorithms],
         requiredClaims: ["exp", "sub", "aud"],
         clockTolerance: LEEWAY_SECONDS,
         currentDate: new Date(this.#clock.now()),
       });
-      return verdictOn(payload, iss);
+      if (!isAccessToken(payload, protectedHeader.typ)) return invalid("is no access token");
+      return verdictOn(payload, iss, this.#rights);
     } catch (error) {
       if (error instanceof PlugboardError) return { kind: "unavailable" };
       return invalid(reasonOf(error));
@@ -98,9 +101,24 @@ export class JwtVerifier {
   }
 }
 
-function verdictOn(payload: JWTPayload, issuer: string): JwtVerdict {
-  const { sub, aud, exp } = payload;
-  if (typeof sub !== "string" || sub.length > LONGEST_SUBJECT || !SUBJECT.test(sub)) {
+/**
+ * An issuer signs other things with the same key. Where an audience is the id of a client, an ID token has it too; many issuers
+ * give both kinds the type `JWT`, so that a hash of what came with it, or Keycloak's own `typ`, tells.
+ */
+function isAccessToken(payload: JWTPayload, type: string | undefined): boolean {
+  if (type !== undefined && !/^(?:application\/)?(?:at\+)?jwt$/i.test(type)) return false;
+  if (["at_hash", "c_hash", "events"].some((claim) => Object.hasOwn(payload, claim))) return false;
+  const { typ } = payload;
+  return typeof typ !== "string" || !/^(?:id|refresh|offline|logout)$/i.test(typ);
+}
+
+function verdictOn(
+  payload: JWTPayload,
+  issuer: string,
+  allRights: readonly JwtRight[] | undefined,
+): JwtVerdict {
+  const { sub, aud, exp, iat = 0 } = payload;
+  if (typeof sub !== "string" || !isSubject(sub)) {
     return invalid(`has no subject of 1 to ${LONGEST_SUBJECT} characters that can be stored`);
   }
   const audiences = texts(typeof aud === "string" ? [aud] : aud);
@@ -108,9 +126,12 @@ function verdictOn(payload: JWTPayload, issuer: string): JwtVerdict {
   const expiresAt = endsAt + LEEWAY_SECONDS * 1000;
   const scopes = scopesIn(payload);
   const rights = rightsOf(payload, audiences, scopes);
+  const fitting = allRights && fittingRights(payload, issuer, allRights);
+  const issuedAt = iat * 1000;
+  const times = { issuedAt, expiresAt, endsAt };
   return {
     kind: "valid",
-    claims: { issuer, subject: sub, audiences, scopes, expiresAt, endsAt, rights },
+    claims: { issuer, subject: sub, audiences, fitting, ...times, rights },
   };
 }
 

@@ -2,6 +2,10 @@
 // the challenge that leads to it.
 
 import type { GatewaySettings } from "../../../core/types/gateway-settings.ts";
+import { isForAgent, isForCalls } from "./rights.ts";
+
+/** RFC 6749: visible ASCII without quotes and backslashes. */
+const SCOPE = /^[!#-[\]-~]+$/;
 
 export const WELL_KNOWN = "/.well-known/oauth-protected-resource";
 
@@ -21,8 +25,8 @@ export interface Challenge {
 }
 
 export interface Audiences {
-  ofGateway: string[];
-  ofEndpoint: string[];
+  ofGateway: readonly string[];
+  ofEndpoint: readonly string[];
 }
 
 export class ProtectedResource {
@@ -34,9 +38,14 @@ export class ProtectedResource {
     this.#defaultAgent = defaultAgent;
   }
 
-  /** What may stand in a token's `aud`: the endpoint's URL, or the gateway's for all its endpoints. */
-  audiences(agentId: string | undefined): Audiences {
-    const { publicUrl = "" } = this.#settings;
+  /**
+   * What may stand in `aud` of an issuer's token: what is configured for it, which is for all endpoints; otherwise the endpoint's
+   * URL, or the gateway's for all of them.
+   */
+  audiences(agentId: string | undefined, issuer: string): Audiences {
+    const { publicUrl = "", jwt } = this.#settings;
+    const configured = jwt?.issuers.find((each) => each.issuer === issuer)?.audiences;
+    if (configured !== undefined) return { ofGateway: configured, ofEndpoint: [] };
     const paths = agentId === undefined ? [] : endpointPaths(agentId, this.#defaultAgent);
     return {
       ofGateway: [publicUrl, `${publicUrl}/`],
@@ -46,8 +55,12 @@ export class ProtectedResource {
 
   /** The scopes that lead to an agent. */
   #scopesOf(agentId: string): string[] {
-    const entries = Object.entries(this.#settings.jwt?.scopes ?? {});
-    return entries.flatMap(([scope, agent]) => (agent === agentId ? [scope] : []));
+    const rights = this.#settings.jwt?.rights ?? [];
+    const scopes = rights.flatMap((right) => {
+      const isScope = right.claim.length === 1 && /^(?:scope|scp)$/.test(right.claim[0] ?? "");
+      return isScope && isForCalls(right) && isForAgent(right, agentId) ? right.has : [];
+    });
+    return [...new Set(scopes)].filter((scope) => SCOPE.test(scope));
   }
 
   /** The value of `WWW-Authenticate`. Only a gateway that takes JWTs sends clients to look for an issuer. */

@@ -23,7 +23,7 @@ import type { PageCalls } from "./call.ts";
 import { notForViewers, type PageMethods } from "./methods.ts";
 import type { PageFiles } from "./page-files.ts";
 import type { ProviderSignIn } from "./provider-sign-in.ts";
-import { VISITOR, type Visitor, type Visitors } from "./visitors.ts";
+import { signedInFrom, VISITOR, type Visitor, type Visitors } from "./visitors.ts";
 import {
   API_HEADER,
   type ApiFailure,
@@ -129,8 +129,13 @@ export class Page {
     const visitor = this.#visitorOf(request, forwarded);
     // What is open for somebody who has left is cut off, and signing out is to be answered.
     if (visitor === undefined || request.url === LEAVE) return undefined;
-    const { nonce, name, until } = visitor;
-    return { caller: { id: `${VISITOR}${nonce}`, label: name }, expiresAt: until };
+    const { nonce, name, until, person } = visitor;
+    const signedIn = signedInFrom(person, until);
+    return {
+      caller: { id: `${VISITOR}${nonce}`, label: name },
+      expiresAt: until,
+      ...(signedIn && { signedIn }),
+    };
   }
 
   /** Answers `/`, `/ui` and everything below it. The gateway has checked the Host. */

@@ -7,7 +7,7 @@ import type { IncomingMessage } from "node:http";
 import type { JWTPayload } from "jose";
 import { z } from "zod";
 import { PlugboardError } from "../../../core/types/errors.ts";
-import type { PageSettings } from "../../../core/types/gateway-settings.ts";
+import type { JwtRight, PageSettings } from "../../../core/types/gateway-settings.ts";
 import type { JsonObject } from "../../../core/types/json.ts";
 import type { SessionStore } from "../../../core/types/shared-state.ts";
 import type { Clock } from "../../../util/clock.ts";
@@ -18,9 +18,9 @@ import { subjectCaller } from "../access/caller-label.ts";
 import type { Provider } from "../access/provider.ts";
 import { clientAddress } from "../access/client-address.ts";
 import { RequestRate } from "../access/request-rate.ts";
+import { fittingRights, roleIn, withheldClaim } from "../access/rights.ts";
 import { checked } from "./method.ts";
 import type { Entered, Visitors } from "./visitors.ts";
-import type { Role } from "./wire.ts";
 
 /** How long somebody may take at the provider. */
 const SIGN_IN_MS = 10 * 60_000;
@@ -43,6 +43,8 @@ const ANSWER = z.strictObject({
 export interface ProviderSignInOptions {
   provider: Pick<Provider, "begin" | "finish" | "name">;
   page: PageSettings;
+  /** Those that give a role open the page. */
+  rights: readonly JwtRight[];
   visitors: Pick<Visitors, "enterAs" | "setCookie" | "cookieIn">;
   sealer: Sealer;
   revoked: Pick<SessionStore, "claim">;
@@ -88,7 +90,7 @@ export class ProviderSignIn {
 
   /** Rejects with a PlugboardError for whoever did not begin this sign-in, or has no role. */
   async finish(body: JsonObject, request: IncomingMessage): Promise<Entered & { forget: string }> {
-    const { provider, visitors, page, revoked } = this.#options;
+    const { provider, visitors, page, rights, revoked } = this.#options;
     const { code, state, iss } = checked(ANSWER, body);
     const begun = this.#begunIn(request);
     if (begun === undefined || !isSameSecret(begun.state, state)) throw notBegun();
@@ -103,7 +105,11 @@ export class ProviderSignIn {
       nonce,
       ...(iss !== undefined && { from: iss }),
     });
-    const role = roleOf(claims, page);
+    const found = roleIn(fittingRights(claims, page.issuer, rights));
+    if (found.kind === "withheld") {
+      throw new PlugboardError("REFUSED_BY_POLICY", withheldClaim(found.claim));
+    }
+    const role = found.kind === "found" ? found.right.role : undefined;
     if (role === undefined) throw hasNoRole(claims);
     const name = `${nameOf(claims)} (${provider.name})`;
     const { id: person } = subjectCaller(page.issuer, claims.sub ?? "");
@@ -131,20 +137,6 @@ export class ProviderSignIn {
   }
 }
 
-/** If one value makes somebody an owner and another a viewer, they are an owner. */
-export function roleOf(
-  claims: JWTPayload,
-  { claim, owners, viewers }: PageSettings,
-): Role | undefined {
-  // Anybody can have an address at a provider that never asked whose it is.
-  if (claim === "email" && claims["email_verified"] !== true) return undefined;
-  const given = Object.hasOwn(claims, claim) ? [claims[claim]].flat() : [];
-  const has = (wanted: readonly string[]): boolean =>
-    given.some((each) => typeof each === "string" && wanted.includes(each));
-  if (has(owners)) return "owner";
-  return has(viewers) ? "viewer" : undefined;
-}
-
 /**
  * Nobody else has it: decisions are recorded and approvals kept under this name. People can choose the name
  * that their provider has for them, but not a verified address. So a chosen name is shown with the `sub` behind it.
@@ -166,6 +158,6 @@ function notBegun(): PlugboardError {
 
 function hasNoRole(claims: JWTPayload): PlugboardError {
   return new PlugboardError("REFUSED_BY_POLICY", `${nameOf(claims)} may not see this page`, {
-    hint: "whoever runs the gateway names owners and viewers in gateway.ui",
+    hint: "whoever runs the gateway says in gateway.jwt.rights who has a role",
   });
 }

@@ -6,10 +6,11 @@
 import { hash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { objectIn } from "../../../core/types/json.ts";
-import type { SessionStore } from "../../../core/types/shared-state.ts";
+import type { SessionStore, TokenStore } from "../../../core/types/shared-state.ts";
 import type { Clock } from "../../../util/clock.ts";
 import { isSameSecret } from "../../../util/same-secret.ts";
 import type { Sealer } from "../../endpoint/sealed.ts";
+import type { SignedIn } from "../access/admission.ts";
 import { API_HEADER, type Role } from "./wire.ts";
 
 /** How long a link works. */
@@ -45,6 +46,8 @@ export interface Entered {
 export interface VisitorsOptions {
   sealer: Sealer;
   revoked: Pick<SessionStore, "isRevoked" | "revoke" | "claim">;
+  /** Who was signed out. */
+  tokens: Pick<TokenStore, "signedOutUntil">;
   clock: Clock;
   random: (bytes: number) => Buffer;
   /** Where the gateway is reached: cookies do not know ports, and only one under TLS may be a `__Host-` cookie. */
@@ -113,10 +116,15 @@ export class Visitors {
     return this.current(readVisitor(value));
   }
 
-  /** Undefined once they have left, or their time is over. */
+  /** Undefined once they have left or were signed out, or their time is over. */
   current(visitor: Visitor | undefined): Visitor | undefined {
-    if (visitor === undefined || visitor.until <= this.#options.clock.now()) return undefined;
-    return this.#options.revoked.isRevoked(visitor.nonce) ? undefined : visitor;
+    const { clock, revoked, tokens } = this.#options;
+    if (visitor === undefined || visitor.until <= clock.now()) return undefined;
+    if (revoked.isRevoked(visitor.nonce)) return undefined;
+    const signedIn = signedInFrom(visitor.person, visitor.until);
+    if (signedIn !== undefined && signedIn.at <= tokens.signedOutUntil(signedIn.as))
+      return undefined;
+    return visitor;
   }
 
   /** Resolves to what removes the cookie. */
@@ -146,6 +154,11 @@ export function readVisitor(value: unknown): Visitor | undefined {
   if (typeof name !== "string" || typeof nonce !== "string") return undefined;
   if (typeof until !== "number") return undefined;
   return { role, name, nonce, until, ...(typeof person === "string" && { person }) };
+}
+
+/** Undefined for whoever came with a link of the owner. */
+export function signedInFrom(person: unknown, until: number): SignedIn | undefined {
+  return typeof person === "string" ? { as: person, at: until - VISIT_MS } : undefined;
 }
 
 /** Undefined if all cookies together are longer than `longest`. */

@@ -177,14 +177,14 @@ export class OtherReplicas implements Elsewhere, PageElsewhere {
     const verdict = this.#verdictOn(request);
     if (verdict === undefined) return undefined;
     if (verdict.kind === "refused") return this.#notTaken(verdict.why);
-    const { caller, expiresAt, agent: meant } = verdict.by;
+    const { caller, expiresAt, agent: meant, policy: given } = verdict.by;
     if (caller === undefined || meant !== agent) return this.#notTaken("it is for another agent");
     const id = tokenOf(caller.id);
     const token = id === undefined ? undefined : tokens.current(id);
     if (id !== undefined && token === undefined) {
       return refusal(401, "this token is not valid: it has expired or was revoked");
     }
-    const { policy } = token ?? {};
+    const policy = id === undefined ? given : token?.policy;
     const jwt = this.#jwtIn(request.headers[JWT_HEADER], caller);
     return {
       isAdmitted: true,
@@ -427,12 +427,18 @@ function ofClient({
   sender,
   body,
 }: Omit<ReceivedRequest, "reply">): Omit<Outgoing, "unanswered"> {
-  const { caller, agent, expiresAt, jwt } = sender;
+  const { caller, agent, expiresAt, jwt, policy } = sender;
+  const isOfJwt = tokenOf(caller.id) === undefined;
   return {
     request,
     whose: caller.id,
     ...(jwt && { jwt }),
-    by: { caller, agent, ...(expiresAt !== undefined && { expiresAt }) },
+    by: {
+      caller,
+      agent,
+      ...(expiresAt !== undefined && { expiresAt }),
+      ...(isOfJwt && policy && { policy }),
+    },
     body,
   };
 }

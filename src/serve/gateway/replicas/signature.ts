@@ -4,7 +4,8 @@
 
 import { createHash, createHmac, hkdfSync } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
-import type { Caller } from "../../../core/types/caller.ts";
+import { isPolicy } from "../../../core/state/stored-token.ts";
+import type { Caller, TokenPolicy } from "../../../core/types/caller.ts";
 import { isJsonObject, type JsonObject, tryParseJson } from "../../../core/types/json.ts";
 import type { KeyRing, SealKey } from "../../../core/types/key-ring.ts";
 import type { Clock } from "../../../util/clock.ts";
@@ -18,7 +19,8 @@ export const JWT_HEADER = "plugboard-jwt";
 
 /** Longer than a request takes from one machine to another, and than their clocks may differ. */
 const VALID_MS = 30_000;
-const LONGEST = 8192;
+/** Less than a header may be, and enough for the many patterns of a policy. */
+const LONGEST = 16_384;
 const NONCE_BYTES = 16;
 const PURPOSE = "forwarded request";
 
@@ -54,6 +56,8 @@ export interface ForwardedFor {
   visitor?: Visitor;
   /** When the caller's JWT ends, in milliseconds since the epoch. */
   expiresAt?: number;
+  /** What the caller's JWT allows. What a token allows is looked up. */
+  policy?: TokenPolicy;
   agent?: string;
 }
 
@@ -122,7 +126,8 @@ export class Signatures {
       );
     }
     if (digest !== digestOf(request)) return refused("it is for another request");
-    if (typeof nonce !== "string" || typeof body !== "string" || !isJsonObject(by)) {
+    const isWhole = isJsonObject(by) && (by["policy"] === undefined || isPolicy(by["policy"]));
+    if (typeof nonce !== "string" || typeof body !== "string" || !isWhole) {
       return refused("another version has written it");
     }
     if (!this.#isFirst(nonce, now)) return refused("it was used already");
@@ -167,7 +172,7 @@ function digestOf({ method, path, headers }: SignedRequest): string {
     .digest("base64url");
 }
 
-function readFor({ caller, visitor, expiresAt, agent }: JsonObject): ForwardedFor {
+function readFor({ caller, visitor, expiresAt, policy, agent }: JsonObject): ForwardedFor {
   const isCaller =
     isJsonObject(caller) && typeof caller["id"] === "string" && typeof caller["label"] === "string";
   const visiting = readVisitor(visitor);
@@ -175,6 +180,7 @@ function readFor({ caller, visitor, expiresAt, agent }: JsonObject): ForwardedFo
     ...(visiting && { visitor: visiting }),
     ...(isCaller && { caller: { id: String(caller["id"]), label: String(caller["label"]) } }),
     ...(typeof expiresAt === "number" && { expiresAt }),
+    ...(isPolicy(policy) && { policy }),
     ...(typeof agent === "string" && { agent }),
   };
 }

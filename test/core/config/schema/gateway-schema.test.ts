@@ -102,24 +102,73 @@ describe("a wrong block gateway", () => {
       `FILE:1:75  gateway.jwt.issuers[0].algorithms[0]  is "${algorithm}"; expected one of RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512, EdDSA, Ed25519`,
     ]),
     [
-      `{ ${JWT}, scopes: { 'a b': 'default' } } }`,
-      'FILE:1:130  gateway.jwt.scopes["a b"]  is not a scope; expected visible characters without spaces, quotes and backslashes',
+      `{ ${JWT}, scopes: { 'plug:code': 'default' } } }`,
+      'FILE:1:120  gateway.jwt.scopes  unknown key; gateway.jwt.rights decides who may do what, such as { claim: "scope", has: "plug:code", agent: "coder" }',
     ],
     [
-      `{ ${JWT}, scopes: { a: 'defualt' } } }`,
-      'FILE:1:133  gateway.jwt.scopes.a  names the agent "defualt", which the file does not have; did you mean "default"?',
+      `{ ${JWT}, rights: [] } }`,
+      "FILE:1:128  gateway.jwt.rights  is an empty list; expected at least one",
     ],
     [
-      "{ ui: { clientId: 'p', owners: ['a'] } }",
+      `{ ${JWT}, rights: [{ claim: 'groups' }] } }`,
+      "FILE:1:129  gateway.jwt.rights[0].has  is missing; expected a string, or a list of strings",
+    ],
+    [
+      `{ ${JWT}, rights: [{ claim: 'groups', has: [] }] } }`,
+      "FILE:1:153  gateway.jwt.rights[0].has  is an empty list; expected at least one",
+    ],
+    [
+      `{ ${JWT}, rights: [{ claim: 'a..b', has: 'x' }] } }`,
+      "FILE:1:138  gateway.jwt.rights[0].claim  has an empty name between its dots",
+    ],
+    [
+      `{ ${JWT}, rights: [{ claim: 'g', has: 'x', agent: 'defualt' }] } }`,
+      'FILE:1:160  gateway.jwt.rights[0].agent  names the agent "defualt", which the file does not have; did you mean "default"?',
+    ],
+    [
+      `{ ${JWT}, rights: [{ claim: 'g', has: 'x', issuer: 'https://j.example' }] } }`,
+      'FILE:1:161  gateway.jwt.rights[0].issuer  is none of gateway.jwt.issuers; did you mean "https://i.example"?',
+    ],
+    [
+      `{ ${JWT}, rights: [{ claim: 'g', has: 'x', allow: ['@readonly'] }] } }`,
+      "FILE:1:161  gateway.jwt.rights[0].allow[0]  is not what allow takes; expected @readOnly, server/@readOnly or the name of a tool",
+    ],
+    [
+      `{ ${JWT}, rights: [{ claim: 'g', has: 'x', role: 'owner', agent: 'default' }] } }`,
+      "FILE:1:159  gateway.jwt.rights[0].role  is owner, who may use every tool of every agent; remove agent and allow, or the role",
+    ],
+    [
+      `{ ${JWT}, rights: [{ claim: 'g', has: 'x', role: 'viewer' }] } }`,
+      "FILE:1:159  gateway.jwt.rights[0].role  is for the page, where nobody signs in without gateway.ui",
+    ],
+    [
+      "{ ui: { clientId: 'p' } }",
       "FILE:1:14  gateway.ui  needs gateway.jwt: it says which provider to believe",
     ],
+    ...(
+      [
+        ["owners", '; write { claim: "groups", has: […], role: "owner" } into gateway.jwt.rights'],
+        [
+          "viewers",
+          '; write { claim: "groups", has: […], role: "viewer" } into gateway.jwt.rights',
+        ],
+        ["claim", "; each entry of gateway.jwt.rights names its claim"],
+      ] as const
+    ).map(([key, advice]) => [
+      `{ ui: { clientId: 'p', ${key}: ['a'] }, ${JWT} } }`,
+      `FILE:1:35  gateway.ui.${key}  unknown key${advice}`,
+    ]),
     [
-      `{ ui: { clientId: 'p' }, ${JWT} } }`,
-      "FILE:1:14  gateway.ui  needs owners or viewers: nobody else may see the page",
+      `{ ui: { clientId: 'p', issuer: 'https://j.example' }, ${JWT} } }`,
+      'FILE:1:43  gateway.ui.issuer  is none of gateway.jwt.issuers; did you mean "https://i.example"?',
     ],
     [
-      `{ ui: { clientId: 'p', owners: ['a'], issuer: 'https://j.example' }, ${JWT} } }`,
-      'FILE:1:58  gateway.ui.issuer  is none of gateway.jwt.issuers; did you mean "https://i.example"?',
+      "{ publicUrl: 'https://g.example', ui: { clientId: 'p' }, jwt: { issuers: [{ issuer: 'https://i.example', algorithms: ['RS256'], audience: ['a', 'p'] }] } }",
+      "FILE:1:62  gateway.ui.clientId  is an audience of gateway.jwt too; register the page as another application than the gateway",
+    ],
+    [
+      "{ publicUrl: 'https://g.example', jwt: { issuers: [{ issuer: 'https://i.example', algorithms: ['RS256'] }, { issuer: 'https://j.example', algorithms: ['RS256'] }], rights: [{ claim: 'groups', has: 'admins' }] } }",
+      "FILE:1:185  gateway.jwt.rights[0]  needs issuer: gateway.jwt has several, and what a group of one is called, another can call a group too",
     ],
     [
       "{ limits: { bodyBytes: 10 } }",

@@ -55,7 +55,7 @@ export async function openIssuer(path = ""): Promise<Issuer> {
     string | undefined,
     { algorithm: string; key: Parameters<SignJWT["sign"]>[0] }
   >();
-  answers.set(`${path}${METADATA}`, {
+  answers.set(`${path.replace(/\/$/, "")}${METADATA}`, {
     status: 200,
     body: { issuer: url, jwks_uri: `${origin}${KEYS}` },
   });

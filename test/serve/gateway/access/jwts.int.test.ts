@@ -1,7 +1,6 @@
 import { createHmac } from "node:crypto";
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } from "jose";
 import { describe, expect, it } from "vitest";
-import type { JwtSettings } from "../../../../src/core/types/gateway-settings.ts";
 import { type Issuer, KEYS, METADATA, NOW, openIssuer, PUBLIC_URL } from "./issuer.ts";
 import { openRig, type Rig } from "./rig.ts";
 
@@ -10,10 +9,10 @@ interface Setup {
   rig: Rig;
 }
 
-async function setUp(given: Partial<JwtSettings> = {}, path?: string): Promise<Setup> {
-  const issuer = await openIssuer(path);
+async function setUp(): Promise<Setup> {
+  const issuer = await openIssuer();
   const issuers = [{ issuer: issuer.url, algorithms: ["ES256", "RS256"] }];
-  const rig = await openRig({ publicUrl: PUBLIC_URL, jwt: { issuers, ...given } });
+  const rig = await openRig({ publicUrl: PUBLIC_URL, jwt: { issuers } });
   return { issuer, rig };
 }
 
@@ -155,46 +154,72 @@ describe("a JWT", () => {
   });
 });
 
-describe("scopes", () => {
-  const scopes = { "plug:code": "coder", "plug:main": "default", "plug:all": "coder" };
-
-  it.each<[string, JWTPayload, string[]]>([
-    ["scope, as words", { scope: "openid plug:code plug:main" }, ["coder", "default"]],
-    ["scp, as words", { scp: "plug:main" }, ["default"]],
-    ["scp, as a list", { scp: ["plug:main", 5, "x"] }, ["default"]],
-  ])("say for which agents a token of the gateway is: %s", async (_, claims, agents) => {
-    const { issuer, rig } = await setUp({ scopes });
-    const reply = await rig.sendWith(await issuer.sign({ aud: PUBLIC_URL, ...claims }));
-    expect(reply).toMatchObject({ status: 200, body: { agents } });
-  });
-
-  it.each<[string, JWTPayload]>([
-    ["no scope", {}],
-    ["another scope", { scope: "openid" }],
-    ["the scope of another agent", { scope: "plug:code" }],
-    ["a name from every object", { scope: "constructor __proto__ toString" }],
-  ])("refuse %s", async (_, claims) => {
-    const { issuer, rig } = await setUp({ scopes });
-    for (const aud of [PUBLIC_URL, `${PUBLIC_URL}/mcp`]) {
-      const reply = await rig.sendWith(await issuer.sign({ aud, ...claims }));
-      expect(reply.status).toBe(403);
-      expect(reply.headers["www-authenticate"]).toBe(
-        `Bearer error="insufficient_scope", resource_metadata="${METADATA_URL}", scope="plug:main"`,
-      );
-    }
-  });
-
-  it("do not widen the audience", async () => {
-    const { issuer, rig } = await setUp({ scopes });
-    const token = await issuer.sign({ scope: "plug:code plug:main" });
-    expect((await rig.sendWith(token)).status).toBe(200);
-    expect((await rig.sendWith(token, "/agents/coder/mcp")).status).toBe(401);
-  });
-
-  it("of one endpoint do not open the gateway as a whole", async () => {
+describe("an audience", () => {
+  it("of one endpoint does not open the gateway as a whole", async () => {
     const { issuer, rig } = await setUp();
     expect((await rig.sendWith(await issuer.sign(), "/all")).status).toBe(401);
     expect((await rig.sendWith(await issuer.sign({ aud: PUBLIC_URL }), "/all")).status).toBe(200);
+  });
+
+  const audiences = ["api://plugboard", "6e74172b-be56-4843-9ff4-e66a39bb12e3"];
+
+  it.each([
+    ["a text", audiences[0], 200],
+    ["another one", audiences[1], 200],
+    ["one of several", ["x", audiences[0]], 200],
+    ["the URL of the endpoint, which is none of them", `${PUBLIC_URL}/mcp`, 401],
+    ["the URL of the gateway, which is none of them", PUBLIC_URL, 401],
+    ["the beginning of one", "api://plug", 401],
+    ["one with more behind it", "api://plugboard/", 401],
+    ["one in other letters", "API://PLUGBOARD", 401],
+    ["several in one text", audiences.join(" "), 401],
+    ["a list in a list", [audiences], 401],
+    ["an object", { "api://plugboard": true }, 401],
+  ])("that is configured replaces the URLs: %s", async (_, aud, status) => {
+    const issuer = await openIssuer();
+    const issuers = [{ issuer: issuer.url, algorithms: ["ES256"], audiences }];
+    const rig = await openRig({ publicUrl: PUBLIC_URL, jwt: { issuers } });
+    const token = await issuer.sign({ aud: aud as string });
+    for (const path of ["/mcp", "/agents/coder/mcp", "/all"]) {
+      expect((await rig.sendWith(token, path)).status, path).toBe(status);
+    }
+  });
+
+  it("of one issuer is none of another's", async () => {
+    const [one, other] = [await openIssuer(), await openIssuer()];
+    const issuers = [
+      { issuer: one.url, algorithms: ["ES256"], audiences: ["one"] },
+      { issuer: other.url, algorithms: ["ES256"], audiences: ["other"] },
+    ];
+    const rig = await openRig({ publicUrl: PUBLIC_URL, jwt: { issuers } });
+    const status = async (issuer: Issuer, claims: JWTPayload): Promise<number> =>
+      (await rig.sendWith(await issuer.sign(claims))).status;
+    expect(await status(one, { aud: "one" })).toBe(200);
+    expect(await status(one, { aud: "other" })).toBe(401);
+    // Signed with its own key, in the other's name.
+    expect(await status(other, { aud: "one", iss: one.url })).toBe(401);
+  });
+});
+
+describe("what is no access token", () => {
+  it.each<[string, JWTPayload, Record<string, unknown>?]>([
+    ["an ID token with the hash of a token", { at_hash: "x" }],
+    ["an ID token with the hash of a code", { c_hash: "x" }],
+    ["Keycloak's ID token", { typ: "ID" }],
+    ["Keycloak's refresh token", { typ: "Refresh" }],
+    ["a logout token", { events: { "http://schemas.openid.net/event/backchannel-logout": {} } }],
+    ["a logout token, by its type", {}, { typ: "logout+jwt" }],
+    ["a security event", {}, { typ: "secevent+jwt" }],
+  ])("is refused although issuer and audience are right: %s", async (_, claims, header = {}) => {
+    const { issuer, rig } = await setUp();
+    const reply = await rig.sendWith(await issuer.sign(claims, { header }));
+    expect(reply).toMatchObject({ status: 401, body: expect.stringContaining("no access token") });
+  });
+
+  it.each(["JWT", "at+jwt", "AT+JWT", "application/at+jwt"])("is not %s", async (typ) => {
+    const { issuer, rig } = await setUp();
+    const token = await issuer.sign({ typ: "Bearer" }, { header: { typ } });
+    expect((await rig.sendWith(token)).status).toBe(200);
   });
 });
 

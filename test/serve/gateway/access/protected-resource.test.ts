@@ -11,7 +11,13 @@ const jwt = {
     { issuer: "https://a.example", algorithms: ["RS256"] },
     { issuer: "https://b.example", algorithms: ["RS256"] },
   ],
-  scopes: { "plug:code": "coder", "plug:more": "coder" },
+  rights: [
+    ...[["plug:code"], ["plug:more", "plug:code", 'no "scope"']].map((has) => {
+      return { issuer: "https://a.example", claim: ["scope"], has, agents: ["coder"] };
+    }),
+    { issuer: "https://b.example", claim: ["groups"], has: ["staff"] },
+    { issuer: "https://b.example", claim: ["scope"], has: ["look"], role: "viewer" as const },
+  ],
 };
 const AGENTS = ["default", "coder", "ü x"];
 
@@ -29,8 +35,12 @@ it.each([
 
 it("the address /mcp is for the agent that is served there, and for no other", () => {
   const served = new ProtectedResource({ publicUrl: "https://g.example", jwt }, "coder");
-  expect(served.audiences("coder").ofEndpoint).toContain("https://g.example/mcp");
-  expect(served.audiences("default").ofEndpoint).not.toContain("https://g.example/mcp");
+  expect(served.audiences("coder", "https://a.example").ofEndpoint).toContain(
+    "https://g.example/mcp",
+  );
+  expect(served.audiences("default", "https://a.example").ofEndpoint).not.toContain(
+    "https://g.example/mcp",
+  );
   expect(served.document(`${WELL_KNOWN}/mcp`, AGENTS)).toMatchObject({
     resource_name: "Plugboard (coder)",
   });

@@ -17,10 +17,12 @@ function open({ url = "http://127.0.0.1:7584", gateway = "a" } = {}) {
     revoke: async (nonce: string) => void gone.add(nonce),
     claim: async (nonce: string) => !gone.has(nonce) && gone.add(nonce) !== undefined,
   };
-  const given = { sealer, revoked, clock, random: randomBytes };
+  const signedOut = new Map<string, number>();
+  const tokens = { signedOutUntil: (who: string) => signedOut.get(who) ?? -Infinity };
+  const given = { sealer, revoked, tokens, clock, random: randomBytes };
   const visitorsOf = (name: string): Visitors =>
     new Visitors({ ...given, url: new URL(url), gateway: name });
-  return { clock, visitors: visitorsOf(gateway), visitorsOf };
+  return { clock, visitors: visitorsOf(gateway), visitorsOf, signedOut };
 }
 
 async function enter(visitors: Visitors, role: "owner" | "viewer" = "owner") {
@@ -98,6 +100,18 @@ describe("a cookie", () => {
     const { secret, setCookie, visitor } = await enter(visitors);
     expect(await visitors.leave(visitor)).toMatch(/^plugboard-ui-7584=;.*Max-Age=0$/);
     expect(visitors.find(sends(secret, setCookie))).toBeUndefined();
+  });
+
+  it("opens nothing once the person was signed out; that of somebody with a link does", async () => {
+    const { visitors, clock, signedOut } = open();
+    const [before, link] = [visitors.enterAs("owner", "ann", "jwt:a#ann"), await enter(visitors)];
+    signedOut.set("jwt:a#ann", clock.now());
+    await clock.advance(1);
+    const after = visitors.enterAs("owner", "ann", "jwt:a#ann");
+    const found = [before, link, after].map(({ secret, setCookie }) =>
+      visitors.find(sends(secret, setCookie)),
+    );
+    expect(found.map((each) => each?.name)).toEqual([undefined, "the owner", "ann"]);
   });
 
   it.each(["", "1", "a".repeat(43)])("opens nothing with the secret %j", async (secret) => {
