@@ -178,7 +178,7 @@ function quotaSettings({
 }
 
 function sharedSettings(
-  { valkey, keys = [], replica, maxStale = 15 * MINUTE }: SharedBlock,
+  { valkey, keys = [], replica, differing, maxStale = 15 * MINUTE }: SharedBlock,
   postgres: NonNullable<SharedBlock["postgres"]>,
 ): SharedSettings {
   return {
@@ -186,6 +186,7 @@ function sharedSettings(
     ...(valkey && { valkey: { primary: "mymaster", ...withTls(asObject(valkey)) } }),
     keys,
     ...(replica && { replica }),
+    ...(differing && { differing }),
     maxStale,
   };
 }

@@ -58,6 +58,8 @@ export interface SharedSettings {
   keys: readonly string[];
   /** How other gateways reach this one. May hold references. */
   replica?: { url: string };
+  /** What a gateway does whose configuration is another than that of most. Absent: it says so. */
+  differing?: "warn" | "unready";
   /** Milliseconds that tokens are trusted while PostgreSQL cannot say whether they were revoked. */
   maxStale: number;
 }

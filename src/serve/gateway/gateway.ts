@@ -2,7 +2,7 @@
 // without losing a call. access/ decides who may use it; endpoint/ speaks MCP.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { createServer as createTlsServer } from "node:https";
+import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
 import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
 import type { McpEntry } from "../endpoint/http/entry.ts";
 import { oneAtATime } from "../endpoint/http/one-at-a-time.ts";
@@ -80,6 +80,8 @@ export interface GatewayOptions {
   defaultAgent: string;
   /** Whether the gateway serves without a part that it should have, such as an engine. */
   isDegraded?: () => boolean;
+  /** Why it should get no requests although it answers them, if so. */
+  unreadyFor?: () => string | undefined;
   /** Hash of what it runs with, for whoever compares gateways. */
   configuration?: () => string | undefined;
   /**
@@ -169,6 +171,7 @@ interface OpenRequest extends Listed {
 export class Gateway {
   readonly #options: GatewayOptions;
   readonly #server: Server;
+  readonly #tlsServer: TlsServer | undefined;
   readonly #idle = deferred();
   #state: GatewayState = { kind: "serving" };
   #inFlight = 0;
@@ -194,10 +197,8 @@ export class Gateway {
       noDelay: true,
     };
     const listener = oneAtATime((request, reply) => void this.#answer(request, reply));
-    this.#server =
-      tls === undefined
-        ? createServer(settings, listener)
-        : createTlsServer({ ...settings, ...tls }, listener);
+    this.#tlsServer = tls && createTlsServer({ ...settings, ...tls }, listener);
+    this.#server = this.#tlsServer ?? createServer(settings, listener);
     this.#server.maxConnections = maxConnections + MOST_STRANGERS;
     this.#server.on("drop", () => options.watcher?.refusedConnection("connections"));
     this.#server.on("connection", (socket: Socket) =>
@@ -235,6 +236,11 @@ export class Gateway {
     });
     this.#lookLater();
     return this.#server.address() as AddressInfo;
+  }
+
+  /** New connections are shown this one. */
+  useCertificate(tls: { cert: string; key: string }): void {
+    this.#tlsServer?.setSecureContext(tls);
   }
 
   get isReady(): boolean {
@@ -413,6 +419,8 @@ export class Gateway {
     if (path === "/healthz") return plain(reply, 200, "ok");
     if (path === "/readyz") {
       if (!this.isReady) return plain(reply, 503, "stopping");
+      const why = this.#options.unreadyFor?.();
+      if (why !== undefined) return plain(reply, 503, why);
       // An engine that is away is most likely away for all gateways. If none of them were ready, nobody would be served.
       const isDegraded = this.#options.isDegraded?.() === true;
       const configuration = this.#options.configuration?.();

@@ -47,7 +47,7 @@ import { packageVersion } from "../../util/version.ts";
 import { Access, type AccessOptions } from "./access/access.ts";
 import type { Admission, Admitted } from "./access/admission.ts";
 import { WELL_KNOWN } from "./access/protected-resource.ts";
-import { readTls } from "./access/tls.ts";
+import { CertificateWatch, readTls } from "./access/tls.ts";
 import type { Provider } from "./access/provider.ts";
 import { GatewayAgents } from "./agents.ts";
 import { DRAIN_MS, Gateway, type GatewayOptions, type GatewayPage, type Route } from "./gateway.ts";
@@ -65,7 +65,7 @@ import { VISITOR, Visitors } from "./page/visitors.ts";
 import type { ApplicationFacts, Role } from "./page/wire.ts";
 import { Quotas } from "./quotas.ts";
 import { isSignInPath, PeopleSignIn, signInPath } from "./people-sign-in.ts";
-import { configurationText, FleetWatch } from "./replicas/configuration.ts";
+import { configurationText, FleetWatch, isOdd } from "./replicas/configuration.ts";
 import { OtherReplicas } from "./replicas/other-replicas.ts";
 import { SharedLists } from "./replicas/shared-lists.ts";
 import { Signatures } from "./replicas/signature.ts";
@@ -183,6 +183,8 @@ async function openLocked(given: LoggedOptions, undo: UndoSteps): Promise<Opened
     ...(state.health && { health: state.health }),
     ...(http && { traffic: () => http.gateway.traffic, sessions: http.sessions }),
     ...(state.replicas && { replicas: state.replicas, problems: () => fleet?.problems() ?? [] }),
+    approvals: () => approvals.size,
+    ...(http?.certificate && { certificate: http.certificate }),
     viewerOf: (admitted) => agents.viewerOf(admitted),
   });
   const writeRecord = (): Promise<void> =>
@@ -306,6 +308,7 @@ async function openParts(options: OpenGatewayOptions, undo: UndoSteps): Promise<
     quotas: new Quotas({
       settings: settings.quotas ?? { agents: {} },
       state,
+      onCall: (caller) => monitoring.called(caller),
       onRefused: () => monitoring.refusedCall(),
     }),
     people: settings.limits.people,
@@ -557,6 +560,8 @@ class UndoSteps {
 
 interface ListeningHttp {
   gateway: Gateway;
+  /** When its certificate ends. */
+  certificate?: () => number;
   sessions: Sessions;
   address: AddressInfo;
   newPageLink: (role: Role) => string;
@@ -680,6 +685,10 @@ async function openHttp(
       forwardedIn: (request, agent) => replicas.forwardedIn(request, agent, tokens),
     },
     isDegraded: () => (state.health?.().away ?? []).length > 0,
+    unreadyFor: () =>
+      settings.shared?.differing === "unready" && state.replicas && isOdd(state.replicas)
+        ? "not ready: most gateways that share its state run with another configuration"
+        : undefined,
     configuration: () => state.replicas?.own?.configuration,
     ...admission,
     openRoutes: new Map([...(admission.openRoutes ?? []), ...signIns.routes]),
@@ -690,9 +699,27 @@ async function openHttp(
     logger,
   });
   const address = await gateway.listen();
+  const certificate =
+    settings.tls &&
+    tls &&
+    new CertificateWatch({
+      files: settings.tls,
+      used: tls,
+      onRenewed: (renewed) => gateway.useCertificate(renewed),
+      clock,
+      logger,
+    });
+  undo.add(async () => certificate?.close());
   parts.listening.url = urlOf(address, settings);
   const newPageLink = page?.opened(urlOf(address, settings), localUrl(address, settings)) ?? noPage;
-  return { gateway, sessions, address, newPageLink, closeAccess: () => access.close() };
+  return {
+    gateway,
+    ...(certificate && { certificate: () => certificate.endsAt }),
+    sessions,
+    address,
+    newPageLink,
+    closeAccess: () => access.close(),
+  };
 }
 
 function noPage(): never {

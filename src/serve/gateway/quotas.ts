@@ -17,6 +17,8 @@ import { plural } from "../../util/text.ts";
 export interface QuotasOptions {
   settings: QuotaSettings;
   state: Pick<SharedState, "limits" | "usage" | "tokens">;
+  /** Is told of each call. */
+  onCall?: (caller: Caller) => void;
   /** Is told of each call that is refused. */
   onRefused: () => void;
 }
@@ -36,7 +38,9 @@ export class Quotas {
 
   /** For the endpoints of one agent. `policy`: what a JWT gives all callers of the endpoint. */
   of(agent: string, policy?: TokenPolicy): CountCall {
+    const { onCall } = this.#options;
     return (caller) => {
+      onCall?.(caller);
       const counted = this.#find(caller, agent, policy);
       return counted && this.#begin(counted);
     };

@@ -182,6 +182,7 @@ it.each<[string, object | false | undefined, { ca?: string } | undefined]>([
     JSON.stringify({ gateway: { shared: { postgres: { url, tls } } } }),
   );
   const { shared } = (await loadGateway(file)).settings;
+  expect(shared).not.toHaveProperty("differing");
   const paths = expected?.ca === undefined ? expected : { ca: join(dirname(file), expected.ca) };
   expect(shared).toEqual({
     postgres: { url, ...(paths && { tls: paths }) },

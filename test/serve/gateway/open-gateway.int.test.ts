@@ -1,7 +1,9 @@
 import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
+import { X509Certificate } from "node:crypto";
 import { get } from "node:https";
 import { join } from "node:path";
+import { connect } from "node:tls";
 import { expect, it, onTestFinished } from "vitest";
 import { placeOf } from "../../../src/core/config/find.ts";
 import type { Fingerprint } from "../../../src/core/config/fingerprint.ts";
@@ -15,10 +17,14 @@ import { packageVersion } from "../../../src/util/version.ts";
 import { makeCertificates } from "../../core/net/certificates.ts";
 import { recordingLogger } from "../../support/logger.ts";
 import { temporaryDirectory } from "../../support/directory.ts";
+import { MovableClock } from "../../support/movable-clock.ts";
+
+const SOON = { timeout: 20_000, interval: 20 };
 
 it("opens for a program, says what is wrong with its certificate, and leaves nothing when it closes", async () => {
   const stateDir = temporaryDirectory();
-  const { expired } = await makeCertificates();
+  const { expired, server } = await makeCertificates();
+  const clock = new MovableClock();
   const tls = { cert: join(stateDir, "cert.pem"), key: join(stateDir, "key.pem") };
   await writeFile(tls.cert, expired.cert);
   await writeFile(tls.key, expired.key);
@@ -34,7 +40,7 @@ it("opens for a program, says what is wrong with its certificate, and leaves not
     stateDir,
     cwd: stateDir,
     env: {},
-    clock: systemClock,
+    clock,
     logger,
   };
   const gateway = await openGateway(options);
@@ -61,6 +67,22 @@ it("opens for a program, says what is wrong with its certificate, and leaves not
     expect(await document(path)).toMatchObject({ resource: `${publicUrl}/mcp` });
   }
   expect(await document("/agents/nobody/mcp")).toBe(false);
+
+  // A renewed certificate is what new connections are shown.
+  await writeFile(tls.cert, server.cert);
+  await writeFile(tls.key, server.key);
+  const shown = (): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const port = Number(new URL(url ?? "").port);
+      const socket = connect({ port, host: "127.0.0.1", rejectUnauthorized: false }, () => {
+        resolve(socket.getPeerX509Certificate()?.fingerprint256 ?? "");
+        socket.destroy();
+      });
+      socket.on("error", reject);
+    });
+  expect(await shown()).toBe(new X509Certificate(expired.cert).fingerprint256);
+  clock.forward(10_000);
+  await expect.poll(shown, SOON).toBe(new X509Certificate(server.cert).fingerprint256);
 
   await gateway.close();
   expect(await findGateway(stateDir, undefined)).toBeUndefined();

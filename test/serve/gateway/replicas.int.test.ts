@@ -454,7 +454,7 @@ describe.skipIf(missing !== undefined)(`gateways on two machines${why}`, () => {
   });
 
   it("gateways with different configurations are named, and the page of one is that of all", async () => {
-    const settings = await engines.newSettings();
+    const settings = { ...(await engines.newSettings()), differing: "unready" as const };
     const [first = 0, second = 0] = await freePorts(2);
     const one = await openReplica(first, settings, { servers: {} });
     const two = await openReplica(second, settings, { servers: {} });
@@ -480,6 +480,18 @@ describe.skipIf(missing !== undefined)(`gateways on two machines${why}`, () => {
       const said = one.lines.filter(({ message }) => message === problem);
       expect(said).toHaveLength(1);
     }, SOON);
+    // The odd one gets no requests as long as most others agree; of two nobody can tell.
+    const readiness = async (at: Replica): Promise<string> => {
+      const answered = await fetch(new URL("/readyz", at.url));
+      return `${answered.status} ${(await answered.text()).split("\n")[0]}`;
+    };
+    expect([await readiness(one), await readiness(two)]).toEqual(["200 ready", "200 ready"]);
+    expect(await readiness(other)).toBe(
+      "503 not ready: most gateways that share its state run with another configuration",
+    );
+    const metrics = await (await fetch(new URL("/metrics", other.url), { headers })).text();
+    expect(metrics).toContain("\nplugboard_configurations 2\n");
+    expect(metrics).toContain("\nplugboard_clock_ahead_seconds 0\n");
 
     // A link of one opens the page at the other, once, and who leaves there has left everywhere.
     const key = one.gateway.http?.newPageLink("owner").split("#k=")[1] ?? "";

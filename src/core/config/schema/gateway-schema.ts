@@ -302,6 +302,12 @@ const shared = object({
   })
     .describe("This gateway among the others.")
     .optional(),
+  differing: oneOf(["warn", "unready"])
+    .describe(
+      "What a gateway does that runs with another configuration than most others: it says so, or it is not ready either.",
+      { default: "warn", see: "fleet.md#different-configurations" },
+    )
+    .optional(),
   maxStale: milliseconds()
     .describe("How long tokens are trusted while PostgreSQL is away.", { default: 15 * MINUTE })
     .optional(),

@@ -53,6 +53,11 @@ export class WaitingApprovals {
     this.#options = options;
   }
 
+  /** How many calls wait. */
+  get size(): number {
+    return this.#waiting.size;
+  }
+
   /** For the calls to one agent. */
   askFor(agent: string): AskElsewhere {
     return async (request, signal, { caller, tell }) => {

@@ -28,6 +28,21 @@ export interface GatewayNumbers {
   refusals: ReadonlyMap<string, number>;
   /** Absent where the state is in files. */
   health?: StateHealth | undefined;
+  /** Likewise. */
+  fleet?: FleetNumbers | undefined;
+  /** Calls that wait for a person. */
+  approvals: number;
+  /** Calls, reads and prompts, by the label of the caller. */
+  callers: ReadonlyMap<string, number>;
+  /** When the certificate ends, and what the time is, in milliseconds since the epoch. Absent without TLS of its own. */
+  certificate?: { endsAt: number; now: number } | undefined;
+}
+
+interface FleetNumbers {
+  /** With how many different configurations the gateways run that share the state. */
+  configurations: number;
+  /** Seconds by which this machine's clock is ahead of PostgreSQL's; 0 if it is about the same. */
+  clockAhead: number;
 }
 
 /** What somebody may see who does not see everything. */
@@ -35,9 +50,14 @@ export interface MetricsView {
   servers: () => GatewayNumbers["servers"];
   hasServer: (agent: string, server: string) => boolean;
   hasTool: (agent: string, server: string, tool: string) => boolean;
+  /** Whether it is their own label. */
+  isCaller: (label: string) => boolean;
 }
 
-const STATES: readonly ServerStateKind[] = [
+/** Where each person signs in, or comes with a JWT, nobody has to do anything about it. */
+const OF_EACH_PERSON = "needs-person";
+
+const STATES: readonly (ServerStateKind | typeof OF_EACH_PERSON)[] = [
   "disabled",
   "untrusted",
   "idle",
@@ -45,6 +65,7 @@ const STATES: readonly ServerStateKind[] = [
   "ready",
   "backoff",
   "needs-auth",
+  OF_EACH_PERSON,
   "failed",
   "stopping",
   "stopped",
@@ -130,6 +151,8 @@ export class Metrics {
     const gauge = (...[name, help, labelNames, read]: Described): void => {
       const collect = (): void => {
         made.reset();
+        // One without labels is 0 then, although nobody has said so.
+        if (labelNames.length === 0) made.remove();
         for (const [labels, value] of read()) made.set(labels, value);
       };
       const made = new Gauge({ name, help, labelNames, registers, collect });
@@ -200,13 +223,13 @@ export class Metrics {
     );
     gauge(
       "plugboard_server_state",
-      "1 for the state that a server is in, 0 for the others.",
+      "1 for the state that a server is in, 0 for the others. needs-person: each person signs in to it, or comes with a JWT.",
       [...SERVER_LABELS, "state"],
       () =>
         statuses().flatMap(({ agent, status }) =>
           STATES.map((state): [Record<string, string>, number] => [
             { agent, server: status.name, state },
-            status.state.kind === state ? 1 : 0,
+            shownState(status) === state ? 1 : 0,
           ]),
         ),
     );
@@ -275,6 +298,47 @@ export class Metrics {
         return health === undefined ? [] : [[{}, health.replicas]];
       },
     );
+    gauge(
+      "plugboard_configurations",
+      "Different configurations with which gateways run that share the state, as far as this one knows.",
+      [],
+      () => {
+        const { fleet } = numbers();
+        return fleet === undefined ? [] : [[{}, fleet.configurations]];
+      },
+    );
+    gauge(
+      "plugboard_clock_ahead_seconds",
+      "By how much this machine's clock is ahead of PostgreSQL's, or behind; 0 up to 15 s.",
+      [],
+      () => {
+        const { fleet } = numbers();
+        return fleet === undefined ? [] : [[{}, fleet.clockAhead]];
+      },
+    );
+    gauge("plugboard_approvals_waiting", "Calls that wait for approval.", [], () => [
+      [{}, numbers().approvals],
+    ]);
+    counter(
+      "plugboard_caller_calls_total",
+      "Calls, reads and prompts of each caller. Beyond 200 callers, those of the others together.",
+      ["caller"],
+      () =>
+        [...numbers().callers]
+          .filter(([caller]) => this.#view?.isCaller(caller) ?? true)
+          .map(([caller, count]) => [{ caller }, count]),
+    );
+    gauge(
+      "plugboard_certificate_days_left",
+      "Days until the gateway's certificate ends; less than 0 if it has.",
+      [],
+      () => {
+        const { certificate } = numbers();
+        return certificate === undefined
+          ? []
+          : [[{}, (certificate.endsAt - certificate.now) / DAY_MS]];
+      },
+    );
     gauge("plugboard_info", "The version, as a label.", ["version"], () => [
       [{ version: numbers().version }, 1],
     ]);
@@ -283,6 +347,13 @@ export class Metrics {
     ]);
     return registry;
   }
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+function shownState({ state }: ServerStatus): ServerStateKind | typeof OF_EACH_PERSON {
+  const isOfEach = state.kind === "needs-auth" && state.perUser !== undefined;
+  return isOfEach ? OF_EACH_PERSON : state.kind;
 }
 
 const SERVER_LABELS = ["agent", "server"];

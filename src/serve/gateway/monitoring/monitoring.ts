@@ -27,7 +27,7 @@ import type { AdmittedRoute, Route } from "../gateway.ts";
 import { type ClientName, Clients } from "./clients.ts";
 import { GatewayEvents } from "./events.ts";
 import { ServerHistory } from "./server-history.ts";
-import { Metrics } from "./metrics.ts";
+import { type GatewayNumbers, Metrics } from "./metrics.ts";
 import {
   type AttachedCommand,
   type GatewayStatus,
@@ -50,8 +50,12 @@ export interface ShownGateway {
   traffic?: () => { connections: number; bytesIn: number; bytesOut: number };
   sessions?: { list(): readonly Session[]; readonly size: number };
   /** The gateways that share its state, and what is wrong with them. */
-  replicas?: Pick<Replicas, "own" | "list">;
+  replicas?: Pick<Replicas, "own" | "list" | "clockAhead">;
   problems?: () => readonly string[];
+  /** Calls that wait for a person. */
+  approvals: () => number;
+  /** When its certificate ends, in milliseconds since the epoch. */
+  certificate?: () => number;
   /** Somebody who does not see everything. Undefined for the owner. */
   viewerOf: (admitted: AdmittedCaller) => Promise<Viewer | undefined>;
 }
@@ -105,6 +109,11 @@ export const GUARD_REFUSALS: Readonly<Record<string, RefusalKind>> = {
 
 const LONGEST_PATH = 100;
 
+/** Callers beyond this are counted together: every one of them costs a line in `/metrics`. */
+const MOST_CALLERS = 200;
+/** No caller is called so: the name of a token has no space, and that of a person ends in the issuer. */
+const OTHER_CALLERS = "other callers";
+
 /** An idle session has no line: for its client it goes on. */
 const SESSION_LINES: Readonly<Record<SessionChange, string | undefined>> = {
   begun: "session begins",
@@ -146,6 +155,8 @@ export class Monitoring {
   #unappliedEdit: UnappliedEdit | undefined;
   readonly #responses = new Map<string, { route: string; status: number; count: number }>();
   readonly #refusals = new Map<string, number>();
+  /** Calls, reads and prompts, by the label of the caller. */
+  readonly #callers = new Map<string, number>();
   #gateway: ShownGateway | undefined;
 
   constructor(options: MonitoringOptions) {
@@ -172,6 +183,10 @@ export class Monitoring {
       responses: [...this.#responses.values()],
       refusals: this.#refusals,
       health: this.#gateway?.health?.(),
+      fleet: this.#fleetNumbers(),
+      approvals: this.#gateway?.approvals() ?? 0,
+      callers: this.#callers,
+      certificate: this.#certificate(),
     }));
     this.routes = new Map<string, AdmittedRoute>([
       ["/metrics", this.#forReaders((_, reply, view) => this.#answerMetrics(reply, view))],
@@ -282,6 +297,18 @@ export class Monitoring {
     );
   }
 
+  #fleetNumbers(): GatewayNumbers["fleet"] {
+    const { replicas } = this.#gateway ?? {};
+    if (replicas === undefined) return undefined;
+    const known = replicas.list().flatMap(({ configuration }) => configuration ?? []);
+    return { configurations: new Set(known).size, clockAhead: replicas.clockAhead / 1000 };
+  }
+
+  #certificate(): GatewayNumbers["certificate"] {
+    const endsAt = this.#gateway?.certificate?.();
+    return endsAt === undefined ? undefined : { endsAt, now: this.#options.clock.now() };
+  }
+
   #fleet(): FleetStatus | undefined {
     const { replicas, problems } = this.#gateway ?? {};
     if (replicas?.own === undefined) return undefined;
@@ -350,6 +377,13 @@ export class Monitoring {
     const who = { ...(refusal.caller !== undefined && { caller: refusal.caller }), path, from };
     this.events.add("refusal", { kind, status: refusal.status, ...who });
     this.#lines.say("refusal", `refused: ${REFUSAL_LINES[kind]}`, who);
+  }
+
+  /** A caller asks for a call, a read or a prompt. */
+  called({ label }: Caller): void {
+    const isKept = this.#callers.has(label) || this.#callers.size < MOST_CALLERS;
+    const name = isKept ? label : OTHER_CALLERS;
+    this.#callers.set(name, (this.#callers.get(name) ?? 0) + 1);
   }
 
   /** A caller has used up a quota. */

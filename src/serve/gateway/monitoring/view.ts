@@ -53,6 +53,10 @@ export class View {
     return this.#agents.get(agent)?.servers.has(server) ?? false;
   }
 
+  isCaller(label: string): boolean {
+    return label === this.#viewer.caller;
+  }
+
   /** `server` is what the tallies call it. */
   hasTool(agent: string, server: string, tool: string): boolean {
     return this.#agents.get(agent)?.tools.has(toolKey(server, tool)) ?? false;

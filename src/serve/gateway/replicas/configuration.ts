@@ -77,6 +77,22 @@ export function clockProblem({ clockAhead }: Replicas): string | undefined {
   return `the clock of this machine is ${by} PostgreSQL's: gateways whose clocks differ by half a minute do not take each other's requests`;
 }
 
+/**
+ * Whether this gateway runs with another configuration than most of those that share its state, or has not said with which.
+ * Of two groups of the same size nobody can tell which is right, so that neither differs: somebody has to be ready.
+ */
+export function isOdd(replicas: Pick<Replicas, "own" | "list">): boolean {
+  const { own } = replicas;
+  if (own === undefined) return false;
+  if (own.configuration === undefined) return true;
+  const counts = new Map<string, number>();
+  for (const { configuration } of replicas.list()) {
+    if (configuration !== undefined)
+      counts.set(configuration, (counts.get(configuration) ?? 0) + 1);
+  }
+  return Math.max(...counts.values()) > (counts.get(own.configuration) ?? 0);
+}
+
 function differing(replicas: readonly Replica[]): string[] {
   const byHash = new Map<string, string[]>();
   for (const { name, configuration } of replicas) {

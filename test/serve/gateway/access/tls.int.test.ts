@@ -4,8 +4,14 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readTls } from "../../../../src/serve/gateway/access/tls.ts";
+import {
+  CertificateWatch,
+  readTls,
+  type TlsMaterial,
+} from "../../../../src/serve/gateway/access/tls.ts";
 import { systemClock } from "../../../../src/util/clock.ts";
+import { recordingLogger } from "../../../support/logger.ts";
+import { ManualClock } from "../../../support/manual-clock.ts";
 import { type Certificates, makeCertificates } from "../../../core/net/certificates.ts";
 
 let directory: string;
@@ -56,6 +62,47 @@ describe("the certificate of the gateway", () => {
     } finally {
       await new Promise((resolve) => server.close(resolve));
     }
+  });
+
+  it("is the renewed one for new connections, once both of its files are there", async () => {
+    const clock = new ManualClock();
+    const { lines, ...logger } = recordingLogger();
+    const files = { cert: join(directory, "renewed.pem"), key: join(directory, "renewed.key") };
+    const write = (file: string, text: string): Promise<void> => writeFile(file, text);
+    const { server, example } = certificates;
+    await Promise.all([write(files.cert, server.cert), write(files.key, server.key)]);
+    const used = await readTls(files, clock);
+    const renewed: TlsMaterial[] = [];
+    const watch = new CertificateWatch({
+      files,
+      used,
+      onRenewed: (material) => renewed.push(material),
+      clock,
+      logger,
+    });
+    const look = async (): Promise<void> => {
+      await clock.advance(10_000);
+      await watch.looked;
+    };
+    await look();
+    await write(files.cert, example.cert);
+    await look();
+    expect([renewed, lines]).toEqual([[], []]);
+    await look();
+    await look();
+    expect(lines.map(({ message }) => message)).toEqual([
+      expect.stringMatching(/goes on with the certificate that it has: .* is not the key of/),
+    ]);
+    await write(files.key, example.key);
+    await look();
+    expect(renewed).toMatchObject([{ cert: example.cert, key: example.key }]);
+    expect(watch.endsAt).toBe(renewed[0]?.endsAt);
+    await look();
+    expect(renewed).toHaveLength(1);
+    await watch.close();
+    await rm(files.cert);
+    await look();
+    expect(lines[1]?.message).toMatch(/was renewed, and is used for new connections$/);
   });
 
   it("gets a warning where it has expired", async () => {

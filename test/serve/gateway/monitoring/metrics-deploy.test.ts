@@ -19,7 +19,7 @@ const dashboard = JSON.parse(readFileSync(join(DEPLOY, "grafana.json"), "utf8"))
 type Facts = ReturnType<ConstructorParameters<typeof Metrics>[1]>;
 
 /** What a gateway says that has done nothing yet. */
-async function metricsWith(health: Facts["health"]): Promise<string> {
+async function metricsWith(health: Facts["health"], more: Partial<Facts> = {}): Promise<string> {
   const metrics = new Metrics(new Tally(), () => ({
     version: "1",
     startedAt: 1,
@@ -33,7 +33,10 @@ async function metricsWith(health: Facts["health"]): Promise<string> {
     bytesOut: 0,
     responses: [],
     refusals: new Map(),
+    approvals: 0,
+    callers: new Map(),
     health,
+    ...more,
   }));
   return (await metrics.text()).text;
 }
@@ -100,4 +103,44 @@ it("an engine that is away is 1, and the others 0", async () => {
   expect(text).toContain('plugboard_engine_away{engine="valkey"} 1');
   expect(text).toContain('plugboard_engine_away{engine="postgres"} 0');
   expect(text).toContain("plugboard_replicas 3");
+});
+
+const serverIn = (state: object): Facts["servers"][number] =>
+  ({
+    agent: "default",
+    status: { name: "s", state, calls: { inFlight: 0 }, restarts: 0, tools: 0 },
+  }) as never;
+
+it("nothing is said of a fleet by a gateway that is in none, or of a certificate by one without", async () => {
+  const alone = await metricsWith(undefined);
+  // The rules compare these figures, and one that is 0 would be compared too.
+  for (const name of [
+    "replicas",
+    "configurations",
+    "clock_ahead_seconds",
+    "certificate_days_left",
+  ]) {
+    expect(alone).toContain(`# TYPE plugboard_${name} gauge`);
+    expect(alone).not.toMatch(new RegExp(`^plugboard_${name}\\b`, "m"));
+  }
+  const fleet = { configurations: 2, clockAhead: -16.5 };
+  const certificate = { endsAt: 86_400_000, now: 43_200_000 };
+  const inFleet = await metricsWith({ replicas: 2, engines: [], away: [] }, { fleet, certificate });
+  expect(inFleet).toContain("\nplugboard_configurations 2\n");
+  expect(inFleet).toContain("\nplugboard_clock_ahead_seconds -16.5\n");
+  expect(inFleet).toContain("\nplugboard_certificate_days_left 0.5\n");
+});
+
+it.each([
+  [{ kind: "needs-auth", remedy: "" }, "needs-auth"],
+  [{ kind: "needs-auth", remedy: "", perUser: "sign-in" }, "needs-person"],
+  [{ kind: "needs-auth", remedy: "", perUser: "exchange" }, "needs-person"],
+])("only a sign-in that everybody needs is one to be alerted of: %j", async (state, shown) => {
+  const text = await metricsWith(undefined, { servers: [serverIn(state)] });
+  const named = Array.from(text.matchAll(/^plugboard_server_state\{.*state="(\S+)"\} 1$/gm));
+  expect(named.map(([, each]) => each)).toEqual([shown]);
+  const alert = alerts.groups
+    .flatMap((group) => group.rules)
+    .find((each) => each.alert === "PlugboardServerNeedsSignIn");
+  expect(alert?.expr.includes(`state="${shown}"`)).toBe(shown === "needs-auth");
 });

@@ -16,6 +16,8 @@ const NUMBERS: GatewayNumbers = {
   bytesOut: 0,
   responses: [],
   refusals: new Map(),
+  approvals: 0,
+  callers: new Map(),
 };
 
 it("what cannot be loaded for a moment, because too many files are open, is loaded by the next request", async () => {
