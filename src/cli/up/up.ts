@@ -15,7 +15,7 @@ import {
 } from "../../core/board/worker.ts";
 import { loadCallPath } from "../../core/board/call-path.ts";
 import { DEFAULT_AGENT } from "../../core/types/agent-config.ts";
-import { PlugboardError } from "../../core/types/errors.ts";
+import { PlugboardError, toPlugboardError } from "../../core/types/errors.ts";
 import type { GatewaySettings } from "../../core/types/gateway-settings.ts";
 import { bindingProblem } from "../../core/net/binding.ts";
 import { withProxy } from "../../core/net/proxy-env.ts";
@@ -86,7 +86,9 @@ export async function runUp(command: UpRequest, context: CliContext): Promise<nu
   // One that a command waits for is ready first.
   if (!background) await loadCallPath();
   const open = (): Promise<OpenedGateway> => openGateway(gatewayOptions);
-  const gateway = background ? await openUnlessRunning(open, place, context) : await open();
+  const gateway = background
+    ? await openUnlessRunning(open, place, context)
+    : await openOrStop(gatewayOptions, command.detached ? undefined : ending);
   if (background && gateway !== undefined) {
     const file = live.source.kind === "file" ? ` with ${live.source.path}` : "";
     const { idleTimeout } = config.settings;
@@ -95,7 +97,11 @@ export async function runUp(command: UpRequest, context: CliContext): Promise<nu
     );
   }
   tellReady(command.readyFd);
-  if (gateway === undefined) return EXIT.ok;
+  if (gateway === undefined) {
+    if (!background) say("The gateway has stopped");
+    await live.close();
+    return EXIT.ok;
+  }
   if (background) await loadCallPath();
   const { http, monitoring } = gateway;
   const view = screen.live(liveView(monitoring, http?.url, { ...context, signal: ending }), {
@@ -119,6 +125,21 @@ export async function runUp(command: UpRequest, context: CliContext): Promise<nu
   const why = stopping.signal.aborted ? `, since ${String(stopping.signal.reason)}` : "";
   say(`The gateway has stopped${why}`);
   return EXIT.ok;
+}
+
+/** Waits for PostgreSQL until `ending`, unless somebody waits for the gateway itself. Undefined if it was stopped meanwhile. */
+async function openOrStop(
+  options: OpenGatewayOptions,
+  ending: AbortSignal | undefined,
+): Promise<OpenedGateway | undefined> {
+  try {
+    return await openGateway({ ...options, ...(ending && { waits: ending }) });
+  } catch (error) {
+    if (ending?.aborted && toPlugboardError(error, "SYSTEM_ERROR").code === "CANCELLED") {
+      return undefined;
+    }
+    throw error;
+  }
 }
 
 /** One server, for other gateways. */

@@ -578,7 +578,7 @@ function noSignIn(reply: ServerResponse): void {
   reply.writeHead(404, { "Content-Type": "application/json" }).end(JSON.stringify(body));
 }
 
-function listenError(error: unknown, host: string, port: number): PlugboardError {
+export function listenError(error: unknown, host: string, port: number): PlugboardError {
   const where = `${host}:${port}`;
   if (hasErrorCode(error, "EADDRINUSE")) {
     return new PlugboardError("SYSTEM_ERROR", `the address ${where} is in use`, {

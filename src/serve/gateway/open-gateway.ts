@@ -70,6 +70,7 @@ import { OtherReplicas } from "./replicas/other-replicas.ts";
 import { SharedLists } from "./replicas/shared-lists.ts";
 import { Signatures } from "./replicas/signature.ts";
 import { HealthLines } from "./monitoring/state-health.ts";
+import { openWhenThere } from "./waiting.ts";
 import { RecentLogs } from "./monitoring/recent-logs.ts";
 import { Monitoring } from "./monitoring/monitoring.ts";
 
@@ -102,6 +103,11 @@ export interface OpenGatewayOptions extends Omit<ClientBoardOptions, "state" | "
   onReload?: () => Promise<ReloadReport>;
   /** Opens what it shares with others; closed with it. Default: the files of `stateDir`. */
   openState?: () => Promise<SharedState>;
+  /**
+   * What it shares may be away when it starts: it waits until that can be reached, is not ready meanwhile, and rejects with
+   * CANCELLED when this is aborted. Absent: it does not start then.
+   */
+  waits?: AbortSignal;
   /** MCP clients get a search for tools in place of the tools. */
   search?: boolean;
   /** False: no port is opened, and only commands of this machine's user reach it. Default true. */
@@ -255,7 +261,11 @@ interface GatewayParts {
 /** What a gateway consists of, before anybody reaches it. */
 async function openParts(options: OpenGatewayOptions, undo: UndoSteps): Promise<GatewayParts> {
   const { settings, agentIds, readAgent, configFile, stateDir, clock, logger } = options;
-  const state = await (options.openState?.() ?? openFileState(stateDir, { clock, logger }));
+  const open = async (): Promise<SharedState> =>
+    options.openState?.() ?? openFileState(stateDir, { clock, logger });
+  const { waits } = options;
+  const at = options.http === false ? undefined : settings;
+  const state = await (waits ? openWhenThere({ open, at, signal: waits, clock, logger }) : open());
   undo.add(() => state.close());
   const onProblem = (message: string): void => logger.warn(message);
   const keys = await state.openSealKeys({ keepFor: SESSION_MS, onProblem });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { FORWARD_HEADER } from "../../../src/serve/gateway/replicas/signature.ts";
 import { closeAll, owned } from "../../fixtures/http/client.ts";
 import { startOAuth } from "../../fixtures/oauth/oauth.ts";
@@ -203,6 +203,70 @@ describe.skipIf(missing !== undefined)(`gateways on two machines${why}`, () => {
     await command("tokens", "revoke", "ci");
     for (const each of gateways) {
       await vi.waitFor(async () => expect(await call(each, "echo")).not.toBe("hi"), SOON);
+    }
+  });
+
+  it("wait, alive and not ready, for a PostgreSQL that is away when they start, and start when it is there", async () => {
+    const { postgres } = await engines.newSettings();
+    scratch.configure({ docs: fixture("echo") }, {}, { gateway: { shared: { postgres } } });
+    const [port = 0] = await freePorts(1);
+    const start = (machine: string) => {
+      const stderr = new Sink();
+      const { env } = on(machine);
+      const { done, events } = scratch.start(["up", "--port", String(port)], { stderr, env });
+      return { stderr, done, events };
+    };
+    const ask = async (path: string): Promise<string> => {
+      const response = await fetch(`http://127.0.0.1:${port}${path}`);
+      return `${response.status} ${(await response.text()).split("\n")[0]}`;
+    };
+    await engines.postgres.kill();
+    const one = start("one");
+    running.push(async () => {
+      one.events.emit("SIGTERM");
+      await one.done;
+    });
+    await one.stderr.until("is not ready meanwhile");
+    expect(await ask("/healthz")).toBe("200 ok");
+    const unready = "503 not ready: the gateway waits for PostgreSQL";
+    expect([await ask("/readyz"), await ask("/mcp")]).toEqual([unready, unready]);
+    // Who waits can be stopped.
+    one.events.emit("SIGTERM");
+    expect(await one.done).toMatchObject({ code: 0 });
+    expect(one.stderr.text.match(/PostgreSQL/g)).toHaveLength(1);
+    expect(one.stderr.text).toContain("The gateway has stopped");
+
+    const two = start("one");
+    await two.stderr.until("is not ready meanwhile");
+    await engines.postgres.start();
+    await two.stderr.until("/mcp.");
+    await vi.waitFor(async () => expect(await ask("/readyz")).toBe("200 ready"), SOON);
+    two.events.emit("SIGTERM");
+    expect(await two.done).toMatchObject({ code: 0 });
+  });
+
+  it("do not wait for a PostgreSQL that lets them in under no circumstances", async () => {
+    const settings = await engines.newSettings();
+    const { url } = settings.postgres;
+    const hba = engines.sql(settings, "show hba_file");
+    const before = readFileSync(hba, "utf8");
+    onTestFinished(() => {
+      writeFileSync(hba, before);
+      engines.sql(settings, "select pg_reload_conf()");
+    });
+    engines.sql(settings, "drop role if exists locked; create role locked login password 'right'");
+    writeFileSync(hba, `host all locked 127.0.0.1/32 scram-sha-256\n${before}`);
+    engines.sql(settings, "select pg_reload_conf()");
+    const locked = url.replace("plugboard@", "locked@");
+    for (const [postgres, reason] of [
+      [{ url: locked, password: "wrong" }, "password authentication failed"],
+      [{ url: url.replace("plugboard@", "nobody@") }, 'role "nobody" does not exist'],
+      [{ url: `${url}_gone` }, "does not exist"],
+    ] as const) {
+      scratch.configure({}, {}, { gateway: { shared: { postgres } } });
+      const { done } = scratch.start(["up", "--port", "0"], on("one"));
+      const { code, stderr } = await done;
+      expect([code, stderr]).toEqual([2, expect.stringContaining(reason)]);
     }
   });
 

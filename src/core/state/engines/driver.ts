@@ -43,6 +43,11 @@ export function whyAway(error: unknown, engine: "postgres" | "valkey", isTls = f
   return why;
 }
 
+/** Whether what `whyAway` is about is the certificate of an engine that can be reached. */
+export function isOfTls(error: unknown): boolean {
+  return NOT_TRUSTED.test(errorCode(error) ?? "") || NO_TLS.test(errorMessage(error));
+}
+
 /** As Node's TLS takes them. Rejects with CONFIG_INVALID if one cannot be read. */
 export async function readTlsFiles(tls: TlsFiles, host: string): Promise<object> {
   const read = async (file: string | undefined): Promise<string | undefined> => {

@@ -17,7 +17,7 @@ import { GrantRows } from "./grants.ts";
 import { ValkeyLimits } from "./limits.ts";
 import { migrate, missingRights } from "./migrations.ts";
 import { PinRows } from "./pins.ts";
-import { Postgres } from "./postgres.ts";
+import { asSetting, Postgres } from "./postgres.ts";
 import { Revisions } from "./revisions.ts";
 import { SealKeyRows } from "./seal-keys.ts";
 import { SealedValues } from "./sealed-values.ts";
@@ -40,7 +40,10 @@ export interface EngineStateOptions {
   importOptional?: ImportOptional;
 }
 
-/** Rejects with NETWORK if PostgreSQL cannot be reached, and with CONFIG_INVALID if its driver or a right is missing. */
+/**
+ * Rejects with NETWORK if PostgreSQL cannot be reached, and with CONFIG_INVALID if its driver or a right is missing, or if it does
+ * not let this user in as the settings are.
+ */
 export async function openEngineState(options: EngineStateOptions): Promise<SharedState> {
   const { settings, importOptional = (name) => import(name) } = options;
   const postgres = await Postgres.open(settings.postgres, importOptional);
@@ -49,7 +52,7 @@ export async function openEngineState(options: EngineStateOptions): Promise<Shar
     return await openStores(postgres, { ...options, importOptional });
   } catch (error) {
     await postgres.close();
-    throw error;
+    throw asSetting(error);
   }
 }
 

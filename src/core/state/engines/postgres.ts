@@ -6,7 +6,7 @@ import type { PostgresSettings } from "../../types/gateway-settings.ts";
 import { hasErrorCode } from "../../../util/error-code.ts";
 import { errorMessage } from "../../../util/error-message.ts";
 import { oneLine } from "../../../util/text.ts";
-import { driver, type ImportOptional, readTlsFiles, whyAway } from "./driver.ts";
+import { driver, type ImportOptional, isOfTls, readTlsFiles, whyAway } from "./driver.ts";
 
 /** As `pg` gives them; large numbers are asked for as text. */
 export type Row = Readonly<Record<string, string | number | boolean | null | undefined>>;
@@ -257,6 +257,18 @@ export function isAway(error: unknown): boolean {
   return error instanceof PlugboardError && error.code === "NETWORK";
 }
 
+/**
+ * While a gateway runs, an engine that lets nobody in is away like one that is not there, and comes back. When one starts, its
+ * settings are wrong, and waiting does not mend them.
+ */
+export function asSetting(error: unknown): unknown {
+  if (!(error instanceof PlugboardError) || !isAway(error)) return error;
+  const isSetting = hasErrorCode(error.cause, ...NOT_LET_IN) || isOfTls(error.cause);
+  if (!isSetting) return error;
+  const { message, hint, cause } = error;
+  return new PlugboardError("CONFIG_INVALID", message, { hint, cause });
+}
+
 /** Why the engine does not do what it was asked, although it can be reached. Undefined if it cannot. */
 export function refusalIn(error: unknown): string | undefined {
   return isAway(error) ? undefined : oneLine(errorMessage(error), 200);
@@ -281,6 +293,8 @@ function addressIn({ url }: PostgresSettings): Address {
   };
 }
 
+/** The user or the password is wrong, or may not come from here; the database is not there. */
+const NOT_LET_IN = ["28000", "28P01", "3D000"];
 /** A number does not fit. */
 const TOO_LARGE = "22003";
 /** This user lacks a right, or a table is not there, or not for this user. */

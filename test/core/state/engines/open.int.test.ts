@@ -683,13 +683,13 @@ describeWithEngines("on one PostgreSQL and one Valkey", (engines) => {
     });
     const nobody = settings.postgres.url.replace("plugboard@", "nobody@");
     await expect(open({ ...settings, postgres: { url: nobody } })).rejects.toMatchObject({
-      code: "NETWORK",
+      code: "CONFIG_INVALID",
       message: expect.stringMatching(/cannot be reached: role "nobody" does not exist$/),
       hint: expect.stringContaining("user and password"),
     });
     const none = settings.postgres.url.replace(/[^/]+$/, "none");
     await expect(open({ ...settings, postgres: { url: none } })).rejects.toMatchObject({
-      code: "NETWORK",
+      code: "CONFIG_INVALID",
       message: expect.stringMatching(/cannot be reached: database "none" does not exist$/),
     });
     const closed = { ...settings, valkey: { url: "valkey://127.0.0.1:9" } };
