@@ -57,15 +57,14 @@ describeInBrowser("clients in the page", (browser) => {
       settings: {
         port,
         publicUrl: `http://127.0.0.1:${port}`,
-        jwt: { issuers: [{ issuer: provider.url, algorithms: ["ES256"] }] },
-        ui: {
-          clientId: CLIENT,
-          issuer: provider.url,
-          scopes: [],
-          claim: "groups",
-          owners: ["admins"],
-          viewers: ["staff"],
+        jwt: {
+          issuers: [{ issuer: provider.url, algorithms: ["ES256"] }],
+          rights: [
+            { issuer: provider.url, claim: ["groups"], has: ["admins"], role: "owner" },
+            { issuer: provider.url, claim: ["groups"], has: ["staff"], role: "viewer" },
+          ],
         },
+        ui: { clientId: CLIENT, issuer: provider.url, scopes: [] },
       },
       more: {
         changes: {
