@@ -1,4 +1,4 @@
-// Rules, settings and patterns of tokens that match nothing, rules that leave a server without tools, tools that wait for your approval, and
+// Rules, settings and patterns of tokens and of JWTs' rights that match nothing, rules that leave a server without tools, tools that wait for your approval, and
 // doubles: what is to be said about servers together.
 
 import { lostReason, lostRemedy, PinReview, pinsOf } from "../../core/board/pins.ts";
@@ -12,6 +12,7 @@ import { visible } from "../../util/visible.ts";
 import { type OpenedBoard, withBoard } from "../open.ts";
 import { entriesOf, pendingOf } from "../pins/target.ts";
 import type { DoctorContext } from "./context.ts";
+import { LiveConfig } from "../live-config.ts";
 import { withSharedState } from "../shared-state.ts";
 import { unmatchedPatterns, unmatchedText } from "../tokens/unmatched.ts";
 import type { CheckGroup, Finding } from "./finding.ts";
@@ -47,6 +48,7 @@ async function findOn({ board, agent }: OpenedBoard, context: DoctorContext): Pr
       .flatMap((status) => [...hiddenFindings(status, agent), ...doubleFindings(status)]),
     ...(await pinFindings(context, isAsked)),
     ...(await tokenFindings(context, isAsked)),
+    ...(await rightFindings(context, isAsked)),
   ];
   const hasRules = (agent.guard?.rules ?? []).length > 0;
   const isUnsure = statuses.some(
@@ -176,4 +178,23 @@ async function tokenFindings(
         remedy: `a token cannot be changed; make it again${nearest === undefined ? "" : ` with ${option} ${shellWord(nearest)}`}: ${again} …`,
       };
     });
+}
+
+/** The patterns of `gateway.jwt.rights`, as if each entry were a token. */
+async function rightFindings(
+  { quiet, config }: DoctorContext,
+  isAsked: (names: readonly string[] | undefined) => boolean,
+): Promise<Finding[]> {
+  if ((await config()).kind !== "usable") return [];
+  await using live = await LiveConfig.open(quiet);
+  const { settings } = await live.readGateway();
+  const rights = (settings.jwt?.rights ?? []).map(({ agents, allow }, index) => {
+    const name = `gateway.jwt.rights[${index}]`;
+    const policy = allow && { tools: { allow: [...allow] } };
+    return { id: name, name, ...(agents && { agents }), ...(policy && { policy }) };
+  });
+  const unmatched = await unmatchedPatterns(rights, quiet);
+  return unmatched
+    .filter(({ servers }) => isAsked(servers))
+    .map(({ token, ...each }) => unmatchedFinding({ ...each, setting: `${token.name}.allow` }));
 }

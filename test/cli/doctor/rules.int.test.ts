@@ -77,6 +77,16 @@ describe("plugboard doctor, with servers", () => {
     const file = scratch.file("board.json", {
       servers: { echo: fixture("echo") },
       agents: { list: [{ id: "a" }, { id: "b", mcp: { servers: { own: fixture("echo") } } }] },
+      gateway: {
+        publicUrl: "https://gateway.example.com",
+        jwt: {
+          issuers: [{ issuer: "https://login.example.com", algorithms: ["RS256"] }],
+          rights: [
+            { claim: "groups", has: "b", agent: "b", allow: ["own/echo", "echo/*"] },
+            { claim: "groups", has: "a", agent: "a", allow: ["ecko/*", "echo/*"] },
+          ],
+        },
+      },
     });
     const add = (name: string, ...rest: string[]) =>
       scratch.run(["tokens", "add", name, "--config", file, ...rest]);
@@ -102,6 +112,16 @@ describe("plugboard doctor, with servers", () => {
         ),
       }),
       expect.objectContaining({ level: "note", subject: "later" }),
+    ]);
+    // The rights of JWTs are judged alike.
+    expect(findings.filter(({ check }) => check === "rule-matches-nothing")).toEqual([
+      expect.objectContaining({
+        level: "warning",
+        subject: "gateway.jwt.rights[1].allow",
+        message: expect.stringContaining(
+          'the rule "ecko/*" in gateway.jwt.rights[1].allow matches no tool: there is no such server',
+        ),
+      }),
     ]);
   });
 
