@@ -2,7 +2,7 @@
 // that was being written.
 
 import { constants } from "node:fs";
-import { type FileHandle, readdir, rm, stat } from "node:fs/promises";
+import { type FileHandle, open, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { SessionInfo, SessionUpdate } from "@agentclientprotocol/sdk";
 import type { SessionRedactor } from "../../../core/board/session-redactor.ts";
@@ -12,6 +12,7 @@ import { type Clock, systemClock } from "../../../util/clock.ts";
 import { oneLine } from "../../../util/text.ts";
 import { makeDirectory } from "../../../util/make-directory.ts";
 import { openRegularFile, readRegularFile } from "../../../util/regular-file.ts";
+import { replaceFile } from "../../../util/replace-file.ts";
 import { hasEnded, promptText, replacedBy, textContent } from "../wire/content.ts";
 import type { ClientSystemPrompt } from "../wire/params.ts";
 import { isKept, SessionRecord } from "./record.ts";
@@ -65,8 +66,8 @@ export class History {
   }
 
   /**
-   * Opens a session's file, or creates it. An incomplete last line is cut off. `onFailure` is called once, when a write
-   * fails; nothing is written after that.
+   * Opens a session's file, or creates it; from now on the session is listed under `cwd`. An incomplete last line is cut off.
+   * `onFailure` is called once, when a write fails; nothing is written after that.
    */
   async record(
     sessionId: string,
@@ -75,12 +76,18 @@ export class History {
     onFailure: (error: unknown) => void = () => {},
   ): Promise<SessionRecord> {
     await makeDirectory(this.#directory);
+    const path = this.#path(sessionId);
+    const header: Header = { version: VERSION, sessionId, cwd };
+    const listed = await directoryIn(path);
+    if (listed !== undefined && listed !== cwd) {
+      await replaceHeader(path, await redactor.everywhere(header));
+    }
     const { O_RDWR, O_CREAT, O_APPEND } = constants;
-    const file = await openRegularFile(this.#path(sessionId), O_RDWR | O_CREAT | O_APPEND, 0o600);
+    const file = await openRegularFile(path, O_RDWR | O_CREAT | O_APPEND, 0o600);
     try {
       const length = await cutIncompleteLine(file);
       const record = new SessionRecord(file, { redactor, clock: this.#clock, onFailure });
-      if (length === 0) record.write({ version: VERSION, sessionId, cwd } satisfies Header);
+      if (length === 0) record.write(header);
       return record;
     } catch (error) {
       await file.close();
@@ -154,6 +161,25 @@ export class History {
 
 function isHeader(line: JsonObject | undefined): line is JsonObject & Header {
   return line !== undefined && line["version"] === VERSION && typeof line["cwd"] === "string";
+}
+
+/** Undefined if there is no file with a header. */
+async function directoryIn(path: string): Promise<string | undefined> {
+  const [first] = parseLines(await readHead(path).catch(() => ""));
+  return isHeader(first) ? first.cwd : undefined;
+}
+
+/** Lists are made from the first line alone, so that is where the directory has to be. */
+async function replaceHeader(path: string, header: object): Promise<void> {
+  const text = await readRegularFile(path, Infinity);
+  const written = `${path}.new`;
+  const file = await open(written, "w", 0o600);
+  try {
+    await file.writeFile(`${JSON.stringify(header)}\n${text.slice(text.indexOf("\n") + 1)}`);
+  } finally {
+    await file.close();
+  }
+  await replaceFile(written, path);
 }
 
 function toUpdate({ update }: JsonObject): SessionUpdate | undefined {

@@ -173,6 +173,38 @@ describe("session/list", () => {
     expect(sessions.map(({ sessionId }) => sessionId)).toEqual([second]);
   });
 
+  it.each([session.load, session.resume])(
+    "has a session under the directory that %s named last, with all that was said in it",
+    async (method) => {
+      const other = join(desk.directory, "other");
+      mkdirSync(other);
+      const first = await desk.open({ keeps: true });
+      const sessionId = await first.newSession([], desk.directory);
+      await first.prompt(sessionId, "/mcp");
+      await first.close();
+      const under = async (cwd: string): Promise<string[]> => {
+        const { sessions } = await second.agent.request(session.list, { cwd });
+        return sessions.map((each) => each.sessionId);
+      };
+      const second = await desk.open({ keeps: true });
+      const reopen = (cwd: string) =>
+        second.agent.request(method, { sessionId, cwd, mcpServers: [] });
+      await reopen(other);
+      expect([await under(other), await under(desk.directory)]).toEqual([[sessionId], []]);
+      // While it is open, too.
+      await second.prompt(sessionId, "/tools");
+      await reopen(desk.directory);
+      expect([await under(other), await under(desk.directory)]).toEqual([[], [sessionId]]);
+      await second.close();
+      const third = await desk.open({ keeps: true });
+      await third.agent.request(session.load, { sessionId, cwd: other, mcpServers: [] });
+      const said = JSON.stringify(third.updates);
+      for (const word of ["/mcp", "/tools"]) expect(said).toContain(`"${word}"`);
+      expect(statSync(fileOf(sessionId)).mode & 0o777).toBe(0o600);
+      expect(readdirSync(join(desk.directory, "sessions"))).toEqual([`${sessionId}.jsonl`]);
+    },
+  );
+
   it("comes in pages", async () => {
     const editor = await desk.open({ keeps: true });
     mkdirSync(join(desk.directory, "sessions"));
