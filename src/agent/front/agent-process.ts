@@ -33,6 +33,8 @@ export interface AgentProcessOptions {
 export interface AgentEnd {
   code: number | null;
   signal: NodeJS.Signals | null;
+  /** It had closed its stdout and went on running, so it was stopped. */
+  wasMute?: boolean;
   /** The last lines of its stderr, and of the lines on stdout that are not messages. */
   stderr: readonly string[];
 }
@@ -62,6 +64,8 @@ const STOP_TIMING = { eof: 1000 };
 const UNREAD_BYTES = 2 * DEFAULT_MAX_MESSAGE_BYTES;
 /** A process that the agent started may hold its pipes open for ever. */
 const DRAIN_MS = 250;
+/** The end of stdout is mostly that of the process, which takes a moment longer. */
+const MUTE_MS = 1000;
 
 /** Rejects with SPAWN_FAILED. */
 export async function startAgentProcess(
@@ -79,15 +83,29 @@ export async function startAgentProcess(
     UNREAD_BYTES,
   );
   let reading: Promise<void> = Promise.resolve();
+  let isStopping = false;
+  let wasMute = false;
+  /** Without stdout it can answer nothing any more. */
+  const stopIfMute = async (): Promise<void> => {
+    const exit = await within(clock, MUTE_MS, child.exited);
+    if (exit !== undefined || isStopping) return;
+    wasMute = true;
+    logger.warn("the agent has closed its stdout and still runs, so it is stopped", {
+      pid: child.pid,
+    });
+    await child.stop();
+  };
   const ended = child.exited.then(async ({ code, signal }): Promise<AgentEnd> => {
     await within(clock, DRAIN_MS, Promise.all([reading, stderrEnded]));
     const last = [...words.lines(), ...log.tail()].slice(-KEPT_LINES);
-    return { code, signal, stderr: last.map((line) => truncate(line, LONGEST_LINE)) };
+    const stderr = last.map((line) => truncate(line, LONGEST_LINE));
+    return { code, signal, stderr, ...(wasMute && { wasMute }) };
   });
   return {
     pid: child.pid,
     read(take) {
       reading = readLines(child.stdout, DEFAULT_MAX_MESSAGE_BYTES, take);
+      void reading.then(stopIfMute);
       return reading;
     },
     send: (line) => writer.send(line),
@@ -95,7 +113,10 @@ export async function startAgentProcess(
       words.push(Buffer.concat([line.subarray(0, KEPT_BYTES - NEWLINE.length), NEWLINE])),
     room: () => writer.room(),
     ended,
-    stop: () => child.stop(),
+    stop() {
+      isStopping = true;
+      return child.stop();
+    },
   };
 }
 
@@ -164,6 +185,11 @@ class LastWords {
 }
 
 /** `exited with code 1` */
-export function howItEnded({ code, signal }: Pick<AgentEnd, "code" | "signal">): string {
+export function howItEnded({
+  code,
+  signal,
+  wasMute = false,
+}: Pick<AgentEnd, "code" | "signal" | "wasMute">): string {
+  if (wasMute) return "closed its stdout without ending, and was stopped";
   return signal === null ? `exited with code ${code ?? "unknown"}` : `was ended by ${signal}`;
 }

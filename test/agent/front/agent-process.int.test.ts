@@ -131,6 +131,18 @@ it("one that does not read what it is sent has no room for more, and is ended al
   expect(howItEnded(await agent.ended)).toBe("was ended by SIGTERM");
 });
 
+it("one that closes its stdout and goes on running is stopped, since it can answer nothing any more", async () => {
+  const mute = `
+    process.stdout.write('{"jsonrpc":"2.0"}\\n', () => process.stdout.destroy());
+    require("node:fs").closeSync(1);
+    setInterval(() => {}, 1000);
+  `;
+  const agent = await start(node(mute));
+  expect(await linesOf(agent)).toEqual(['{"jsonrpc":"2.0"}']);
+  const end = await agent.ended;
+  expect(howItEnded(end)).toBe("closed its stdout without ending, and was stopped");
+});
+
 it("what it says before it is told to end is read", async () => {
   const agent = await start([process.execPath, scripted]);
   const lines = linesOf(agent);
