@@ -56,28 +56,35 @@ describe("a turn", () => {
     expect(await agent.leave()).toBe(0);
   });
 
-  it("an agent that takes no URLs starts a session program, and what it asks is answered by the editor", async () => {
-    const agent = await desk.start({ env: marked(), words: behind("--no-http") });
+  it.each<[string, { approval?: string }, number]>([
+    ["only what the agent asks, and says so once", {}, 0],
+    ["only what the agent asks, as its user wants it", { approval: "never" }, 0],
+    ["about each call, whatever the agent has asked", { approval: "ask" }, 1],
+  ])("the editor is asked %s: %j", async (_, tools, ours) => {
+    const agent = await desk.start({
+      config: { agents: { defaults: { tools } } },
+      env: marked(),
+      words: behind("--no-http"),
+    });
     const sessionId = await agent.newSession(desk.directory, [desk.server("e", "echo")]);
+    // One that takes no URLs starts a session program.
     expect(await agent.ask(sessionId, "servers")).toBe("plugboard:stdio");
     expect(await agent.ask(sessionId, 'call e__echo {"text":"one"}')).toContain("one");
-    expect(agent.questions).toHaveLength(1);
-    // The agent asks by itself, and its question counts.
+    expect(agent.questions).toHaveLength(ours);
     expect(await agent.ask(sessionId, 'ask-call e__echo {"text":"two"}')).toContain("two");
-    expect(agent.questions).toHaveLength(2);
-    // Of two titles, the editor may show the other one.
-    const toolCall = `{"toolCallId":"t","title":"Look","title":"plugboard_e__echo","rawInput":{"text":"three"}}`;
-    const options = `[{"optionId":"allow","name":"Yes","kind":"allow_once"}]`;
-    const params = `{"sessionId":"{session}","toolCall":${toolCall},"options":${options}}`;
-    const odd = `{"jsonrpc":"2.0","id":"odd","method":"session/request_permission","params":${params}}`;
-    // Another question, so that the first one is answered when the call is made.
-    const script = `raw ${odd}\npermission\ncall e__echo {"text":"three"}`;
-    expect(await agent.ask(sessionId, script)).toContain("three");
-    expect(agent.questions).toHaveLength(5);
-    // Nobody has read arguments of a mebibyte, and comparing them would cost too much.
-    const long = JSON.stringify({ text: "x".repeat(1 << 20) });
-    expect(await agent.ask(sessionId, `ask-call e__echo ${long}`)).toContain("xxx");
-    expect(agent.questions).toHaveLength(7);
+    expect(agent.questions).toHaveLength(1 + 2 * ours);
+    expect(await agent.leave()).toBe(0);
+    const said = agent.stderr.split("\n").filter((line) => line.includes("runs its calls unasked"));
+    expect(said).toHaveLength(tools.approval === undefined ? 1 : 0);
+  });
+
+  it("a prompt ends when the agent closes its stdout, and the next one has an agent again", async () => {
+    const agent = await desk.start({ env: marked(), words: behind("--load", "--child") });
+    const sessionId = await agent.newSession(desk.directory, []);
+    const mute = await agent.failure(sessionId, "mute");
+    expect(mute.message).toContain("The agent closed its stdout without ending");
+    const next = await agent.newSession(desk.directory, []);
+    expect(await agent.ask(next, "say here")).toBe("here");
     expect(await agent.leave()).toBe(0);
   });
 });
@@ -130,6 +137,7 @@ describe("what comes up in a call", () => {
         agents: {
           defaults: {
             model: "scripted/m",
+            tools: { approval: "ask" },
             mcp: {
               servers: {
                 asks: { ...desk.configured("asks"), sampling: "ask" },
@@ -183,7 +191,7 @@ describe("what comes up in a call", () => {
     const sessionId = await agent.newSession(desk.directory, [theirs]);
     expect(await agent.ask(sessionId, ELICIT)).toContain("decline");
     expect(await agent.ask(sessionId, SAMPLE)).not.toContain("A hat.");
-    expect(agent.questions).toHaveLength(2);
+    expect(agent.questions).toEqual([]);
     expect(await agent.leave()).toBe(0);
   });
 });

@@ -36,7 +36,6 @@ import type { OpenSession } from "../acp/session/session.ts";
 import type { SessionClient } from "../acp/wire/client.ts";
 import { textBlock } from "../acp/wire/content.ts";
 import type { McpServerParams } from "../acp/wire/params.ts";
-import { GivenPermissions } from "./given-permissions.ts";
 import type { LateConnection } from "./hand-over.ts";
 
 export interface FrontSessionSetup {
@@ -70,6 +69,8 @@ const IGNORED =
   "because it ignores the MCP servers of a session or could not start them. See its log; if it reads its servers from a " +
   "file, start it with --agent-config (docs/front.md).";
 const LONGEST_NAME = 80;
+/** Calls at the same time. Of more, the oldest are not ended for the agent. */
+const MOST_RUNNING = 1000;
 
 /** A message that the client has not got yet. */
 interface Untold {
@@ -89,11 +90,12 @@ export class FrontSession {
   readonly #options: FrontSessionOptions;
   readonly #board: SessionBoard;
   readonly #servers: ServerWatcher;
-  readonly #permissions: GivenPermissions;
   readonly #prompts: () => Prompts | undefined;
   readonly #off: (() => void)[];
-  /** Calls that the agent does not show, and the ids under which we do. */
+  /** Calls that we have asked about, and the ids under which the client shows them. */
   readonly #shownHere = new Map<string, string>();
+  /** Ids of calls that the agent has shown in this prompt and not ended, the oldest first. */
+  readonly #running = new Set<string>();
   #sessionId: string | undefined;
   #untold: Untold[] = [];
   #prompting: { controller: AbortController; count: number } | undefined;
@@ -117,7 +119,6 @@ export class FrontSession {
       cwd,
       additionalDirectories,
       servers,
-      approval: "ask",
       // Whatever the agent does with results, its model reads them.
       framing: "full",
       // The agent's first list of tools waits for the servers; its session does not.
@@ -140,14 +141,12 @@ export class FrontSession {
   }
 
   private constructor(board: SessionBoard, options: FrontSessionOptions) {
-    const { clock, client } = options;
+    const { client } = options;
     this.#board = board;
     this.#options = options;
     this.#servers = new ServerWatcher(board, (problem) => this.#tell(problem));
-    this.#permissions = new GivenPermissions({ clock, tools: () => board.tools({ all: true }) });
     this.#prompts = this.#makePrompts();
     this.#off = [
-      board.on("tools", () => this.#permissions.toolsChanged()),
       board.on("notice", ({ text }) => this.#tell(text)),
       board.on("call", (event) => this.#callEnded(event)),
       board.on("server", ({ state: { kind } }) => {
@@ -202,11 +201,19 @@ export class FrontSession {
     void endpoint.connected.then(() => this.#connecting?.cancel());
   }
 
-  /** The agent has answered a prompt. It may be answering another. */
-  promptEnds(): void {
+  /** The agent has answered a prompt, or failed to. It may be answering another. */
+  promptEnds(hasFailed = false): void {
     if (this.#prompting === undefined) return;
     this.#prompting.count -= 1;
-    if (this.#prompting.count === 0) this.promptsEnd();
+    if (this.#prompting.count > 0) return;
+    if (hasFailed) this.#endCalls();
+    this.promptsEnd();
+  }
+
+  /** The process of the agent has ended. */
+  agentEnded(): void {
+    this.#endCalls();
+    this.promptsEnd();
   }
 
   /** The agent answers no prompt any more. Idempotent. */
@@ -222,38 +229,19 @@ export class FrontSession {
     if (this.#prompting === undefined) return;
     this.#prompting.controller.abort();
     this.#prompting = { ...this.#prompting, controller: new AbortController() };
-    this.#permissions.forget();
   }
 
-  /** The agent has sent the client an update; `isReadAlike` if every client reads it as we do. */
-  sawUpdate(update: JsonObject, isReadAlike = true): void {
-    const { sessionUpdate } = update;
-    if (sessionUpdate === "tool_call" || sessionUpdate === "tool_call_update") {
-      // Between prompts, a client may take no notice of what an agent says.
-      this.#permissions.saw(update, isReadAlike && this.#prompting !== undefined);
-    }
+  /** The agent has sent the client an update. */
+  sawUpdate({ sessionUpdate, toolCallId, status }: JsonObject): void {
     this.#hasSpoken ||= sessionUpdate === "agent_message_chunk";
-  }
-
-  /** The agent has sent the client something about its calls that the client may read otherwise than we do. */
-  lostTrack(): void {
-    this.#permissions.lostTrack();
-  }
-
-  /** The client has the session with this board in place of another one, and still shows what it had before. */
-  remember(before: FrontSession): void {
-    this.#permissions.remember(before.#permissions);
-  }
-
-  /** The agent asks the client for a permission. `request` are its parameters. */
-  permissionAsked(request: JsonObject): void {
-    this.#permissions.asked(request);
-  }
-
-  /** The client has answered that. `request` is the very object that `permissionAsked` got. */
-  permissionGiven(request: JsonObject, answer: JsonObject): void {
-    // Outside of a prompt, nobody expects that a call follows.
-    if (this.#prompting !== undefined) this.#permissions.answered(request, answer);
+    if (sessionUpdate !== "tool_call" && sessionUpdate !== "tool_call_update") return;
+    if (typeof toolCallId !== "string" || this.#prompting === undefined) return;
+    if (status === "completed" || status === "failed") this.#running.delete(toolCallId);
+    else if (sessionUpdate === "tool_call" || status === "in_progress" || status === "pending") {
+      this.#running.add(toolCallId);
+      const [oldest] = this.#running;
+      if (this.#running.size > MOST_RUNNING && oldest !== undefined) this.#running.delete(oldest);
+    }
   }
 
   /** Idempotent; resolves when nothing of the session is left. */
@@ -274,7 +262,7 @@ export class FrontSession {
     this.#prompting?.controller.abort();
     this.#prompting = undefined;
     this.#hasSpoken = false;
-    this.#permissions.forget();
+    this.#running.clear();
   }
 
   /** Made once, when the session has its id: the prompts remember the answers "always". */
@@ -308,29 +296,19 @@ export class FrontSession {
     request: ApprovalRequest,
     signal: AbortSignal | undefined,
   ): Promise<ApprovalAnswer> {
-    const { callId, publicName, args } = request;
-    if (this.#permissions.take(publicName, args)) return "once";
     const prompt = this.#prompting?.controller.signal;
     const prompts = this.#prompts();
     if (prompt === undefined || prompts === undefined) throw notNow(request);
-    this.#options.endpoint.sayWaiting(callId, `waits for approval of ${request.tool}`);
+    const { callId, tool } = request;
+    this.#options.endpoint.sayWaiting(callId, `waits for approval of ${tool}`);
     const until = signal === undefined ? prompt : AbortSignal.any([signal, prompt]);
-    const shown = this.#permissions.shownFor(publicName, args);
-    const before = shown === undefined ? undefined : this.#permissions.changesOf(shown);
-    if (shown !== undefined && before !== undefined) {
-      const answer = await prompts.approve({ ...request, callId: shown }, until);
-      // The client shows the agent's call under our question. If the agent changed that call in the meantime, the
-      // person answered another question than ours, so the answer does not count.
-      if (answer === "refuse" || this.#permissions.changesOf(shown) === before) return answer;
-    }
+    // Under an id that the agent does not know, so that it cannot change what the client shows with the question.
     return prompts.approve({ ...request, callId: this.#ownIdOf(callId) }, until);
   }
 
   async #elicit(request: ElicitationRequest): Promise<ElicitationAnswer> {
-    const { callId, tool, server } = request;
-    const own = callId === undefined ? undefined : this.#shownHere.get(callId);
-    const shown = own ?? (tool === undefined ? undefined : this.#shownTool(server, tool));
-    const { callId: _, ...rest } = request;
+    const { callId, ...rest } = request;
+    const shown = callId === undefined ? undefined : this.#shownHere.get(callId);
     const asked: ElicitationRequest = shown === undefined ? rest : { ...rest, callId: shown };
     return (await this.#prompts()?.elicit(asked)) ?? { action: "decline" };
   }
@@ -339,21 +317,11 @@ export class FrontSession {
     return (await this.#prompts()?.sample(request)) ?? "declined";
   }
 
-  /** A call that the agent does not show gets an id of ours, which cannot be one of the agent's. */
+  /** An id that cannot be one of the agent's. */
   #ownIdOf(callId: string): string {
     const id = this.#shownHere.get(callId) ?? `plugboard-${randomUUID()}`;
     this.#shownHere.set(callId, id);
     return id;
-  }
-
-  /** The call that the agent shows of a server's tool, if there is only one. */
-  #shownTool(server: string, tool: string): string | undefined {
-    const named = this.#board
-      .tools({ all: true })
-      .find(
-        ({ source }) => source.kind === "mcp" && source.server === server && source.tool === tool,
-      );
-    return named && this.#permissions.shownFor(named.name);
   }
 
   /** A call that we have shown must not seem to run for ever. */
@@ -363,6 +331,14 @@ export class FrontSession {
     this.#shownHere.delete(callId);
     const status = isError ? "failed" : "completed";
     this.#show({ sessionUpdate: "tool_call_update", toolCallId, status });
+  }
+
+  /** The agent does not go on with the prompt, so nobody else would end these calls. */
+  #endCalls(): void {
+    for (const toolCallId of this.#running) {
+      this.#show({ sessionUpdate: "tool_call_update", toolCallId, status: "failed" });
+    }
+    this.#running.clear();
   }
 
   #notConnected(): string {

@@ -25,31 +25,10 @@ export function parseLine(bytes: Buffer): JsonObject | unknown[] | undefined {
 
 /**
  * Whether an object in the text has a key twice. Parsers do not agree which of the two counts, so that the sender could tell
- * one thing to us and another to whom we pass it on. `bytes` must be valid JSON, and `parsed` what it says.
+ * one thing to us and another to whom we pass it on. `bytes` must be valid JSON.
  */
-export function repeatsKey(bytes: Buffer, parsed: unknown = parseLine(bytes)): boolean {
-  return writtenMembers(bytes) !== membersIn(parsed);
-}
-
-/** Deeper than arguments of a tool are. .NET reads no message that is deeper than 64. */
-const DEEPEST = 50;
-
-/** Whether every client can read the value: many refuse a message with half a character, a huge number or a deep value. */
-export function isReadAlike(value: unknown): boolean {
-  const left = [{ value, depth: 0 }];
-  for (let next = left.pop(); next !== undefined; next = left.pop()) {
-    const { value: each, depth } = next;
-    if (typeof each === "number" && !Number.isFinite(each)) return false;
-    if (typeof each === "string" && !isWellFormed(each)) return false;
-    if (typeof each !== "object" || each === null) continue;
-    if (depth >= DEEPEST || !Object.keys(each).every(isWellFormed)) return false;
-    for (const inside of Object.values(each)) left.push({ value: inside, depth: depth + 1 });
-  }
-  return true;
-}
-
-function isWellFormed(text: string): boolean {
-  return !/\p{Cs}/u.test(text);
+export function repeatsKey(bytes: Buffer): boolean {
+  return writtenMembers(bytes) !== membersIn(parseLine(bytes));
 }
 
 /** Each member has one colon outside of strings. */

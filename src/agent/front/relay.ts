@@ -1,7 +1,6 @@
 // Passes messages on between the client and the agent, as the very same bytes, and looks at those that concern MCP. It
 // changes an id only where the client would mix up two processes of the agent.
 
-import { isUtf8 } from "node:buffer";
 import { DEFAULT_MAX_MESSAGE_BYTES, methods, RequestError } from "@agentclientprotocol/sdk";
 import type { SessionEndpoint } from "../../serve/endpoint/session-endpoint.ts";
 import { isJsonObject, type JsonObject, valueIn } from "../../core/types/json.ts";
@@ -15,11 +14,10 @@ import { Backlog } from "./backlog.ts";
 import { CHECK_COMMAND, endedAnswer, FrontAgent, stopped } from "./front-agent.ts";
 import { FrontAgents, type FrontAgentsOptions } from "./front-agents.ts";
 import type { HandOver } from "./hand-over.ts";
-import { isReadAlike, parseLine, repeatsKey, withValue } from "./json-bytes.ts";
+import { parseLine, withValue } from "./json-bytes.ts";
 import type { Line } from "../../util/line-reader.ts";
 import type { LineWriter } from "./lines.ts";
 import {
-  type Answer,
   encode,
   idKey,
   type Message,
@@ -54,8 +52,6 @@ const SILENT_MS = 30_000;
 const LONGEST_JUNK = 200;
 /** As the protocol has it for a request that was cancelled. */
 const CANCELLED = -32800;
-/** No person has read a call before the answer that takes more bytes than this. */
-const LONGEST_SHOWN = 1 << 20;
 /** For an agent that asks a server in the client past the board, where no rule holds and nobody approves. */
 const ON_BOARD = {
   // As the client answers for a server that it does not have.
@@ -96,7 +92,6 @@ interface Asked {
   id: RpcId;
   /** With `mcp/message`: the notifications about it carry this id. */
   mcpRequestId?: unknown;
-  onAnswer?: (answer: Answer) => void;
 }
 
 export class Relay {
@@ -223,7 +218,6 @@ export class Relay {
     }
     // The process that asked has ended, and the next one may use the same ids.
     if (asked.agent.process !== asked.process) return;
-    asked.onAnswer?.(answer);
     asked.process.send(asked.id === id ? bytes : withValue(bytes, ["id"], asked.id));
   }
 
@@ -386,8 +380,8 @@ export class Relay {
     const { frontSession } = session.board;
     frontSession.promptBegins();
     this.#ask(session.agent, request, line, {
-      onAnswer: (_, given) => {
-        frontSession.promptEnds();
+      onAnswer: ({ error }, given) => {
+        frontSession.promptEnds(error !== undefined);
         return given;
       },
     });
@@ -444,7 +438,6 @@ export class Relay {
     const parsed = parseLine(bytes);
     if (parsed === undefined) return this.#dropJunk(process, bytes);
     const message = readMessage(parsed);
-    if (isReadOtherwise(message, parsed, bytes)) this.#sessions.lostTrack(agent);
     switch (message.kind) {
       case "answer":
         return this.#answerOfAgent(agent, process, message, bytes);
@@ -521,14 +514,6 @@ export class Relay {
     if (method === MCP_MESSAGE && this.#sessions.hasServer(params["serverId"])) {
       return process.send(encode({ id, error: ON_BOARD }));
     }
-    const isPermission = method === CLIENT.session.requestPermission;
-    if (isPermission) {
-      for (const each of this.#sessions.toldAbout(agent, params["sessionId"], true)) {
-        const isOpen = each === session?.board.frontSession;
-        if (isOpen && bytes.length <= LONGEST_SHOWN) each.permissionAsked(params);
-        else each.lostTrack();
-      }
-    }
     const known = this.#asked.has(idKey(id)) || this.#options.ids.client.has(id);
     const shown = known ? this.#options.ids.client.next() : id;
     this.#asked.set(idKey(shown), {
@@ -536,11 +521,6 @@ export class Relay {
       process,
       id,
       ...(method === MCP_MESSAGE && { mcpRequestId: params["requestId"] }),
-      ...(isPermission && {
-        onAnswer: ({ result }) => {
-          if (isJsonObject(result)) session?.board.frontSession.permissionGiven(params, result);
-        },
-      }),
     });
     const line = forClient(session, bytes);
     this.#options.writer.send(known ? withValue(line, ["id"], shown) : line);
@@ -559,17 +539,8 @@ export class Relay {
     const isUpdate = method === CLIENT.session.update;
     if (isUpdate && session !== undefined && this.#sessions.isReplayed(session)) return;
     const { update } = params;
-    if (isUpdate && isJsonObject(update)) this.#look(agent, params, update, bytes);
+    if (isUpdate && isJsonObject(update)) session?.board.frontSession.sawUpdate(update);
     this.#options.writer.send(forClient(session, bytes));
-  }
-
-  /** The session may be one that the agent has not opened yet: its client sees what it replays. */
-  #look(agent: FrontAgent, params: JsonObject, update: JsonObject, bytes: Buffer): void {
-    const isCall = "toolCallId" in update;
-    for (const session of this.#sessions.toldAbout(agent, params["sessionId"], isCall)) {
-      if (isCall && bytes.length > LONGEST_SHOWN) session.lostTrack();
-      else session.sawUpdate(update, !isCall || isReadAlike(params));
-    }
   }
 
   /**
@@ -629,55 +600,4 @@ function forAgent({ id, agentId }: RelayedSession, bytes: Buffer): Buffer {
 function forClient(session: RelayedSession | undefined, bytes: Buffer): Buffer {
   if (session === undefined || session.id === session.agentId) return bytes;
   return withValue(bytes, ["params", "sessionId"], session.id);
-}
-
-/** The names by which a client finds what to show of a call, as `folded` has them. */
-const NAMES: ReadonlyMap<string, string> = new Map(
-  (
-    "id method params sessionId update toolCall options sessionUpdate toolCallId title name kind status content locations " +
-    "rawInput rawOutput _meta"
-  )
-    .split(" ")
-    .map((name) => [folded(name), name]),
-);
-
-const CARRIAGE_RETURN = 0x0d;
-/** Any other id of a session may be that of another one to a client that normalises text. */
-const PLAIN = /^[ -~]*$/;
-
-/** Some clients answer half a character with a mark in its place, and a number that is too exact for them with another one. */
-function isPlainRequestId(id: RpcId): boolean {
-  return typeof id === "string" ? PLAIN.test(id) : Number.isSafeInteger(id);
-}
-
-/** Go does not care about the case of letters, and Python's clients take `tool_call_id` as well. */
-function folded(name: string): string {
-  return name.replaceAll("_", "").toUpperCase();
-}
-
-/**
- * Whether the client may find something about a call in a message of the agent where we find nothing, or something else. It
- * may show that of any call from then on.
- */
-function isReadOtherwise(message: Message, parsed: unknown, bytes: Buffer): boolean {
-  if (message.kind === "other" || !isUtf8(bytes)) return true;
-  // Some take a carriage return for the end of a line, so that other messages may be in this one.
-  const firstReturn = bytes.indexOf(CARRIAGE_RETURN);
-  if (firstReturn !== -1 && firstReturn < bytes.length - 1) return true;
-  const { kind } = message;
-  const { method, params }: Partial<Request | Notification> = kind === "answer" ? {} : message;
-  // With the answer to one question, a client would answer another one too.
-  if (kind === "request" && !isPlainRequestId(message.id)) return true;
-  // Some take it for an answer, and show nothing of it.
-  if (method !== undefined && isJsonObject(parsed) && ("result" in parsed || "error" in parsed))
-    return true;
-  if (method === CLIENT.session.update && kind !== "notification") return true;
-  if (method === CLIENT.session.requestPermission && kind !== "request") return true;
-  if (method !== undefined && (!isJsonObject(parsed) || parsed["jsonrpc"] !== "2.0")) return true;
-  const sessionId = params?.["sessionId"];
-  if (sessionId !== undefined && !(typeof sessionId === "string" && PLAIN.test(sessionId)))
-    return true;
-  const objects = [parsed, params, params?.["update"], params?.["toolCall"]].filter(isJsonObject);
-  const isMisspelt = (key: string): boolean => (NAMES.get(folded(key)) ?? key) !== key;
-  return objects.some((each) => Object.keys(each).some(isMisspelt)) || repeatsKey(bytes, parsed);
 }

@@ -37,8 +37,6 @@ export type OpeningKind = HandOverRequest["kind"];
 
 /** How long the boards of an agent that has ended wait for it. */
 const KEPT_MS = 10 * 60_000;
-/** The agent may show calls of at most this many sessions that are not open. */
-const MOST_EARLY = 1000;
 
 export interface AnswerHooks {
   /** Gives what the client gets in place of the answer, or undefined for nothing. Called before the next line is read. */
@@ -81,10 +79,6 @@ export class RelayedSessions {
   readonly #opened = new Map<string, RelayedSession>();
   /** Sessions that are loaded once more for the front alone: the client has seen their updates. */
   readonly #replayed = new Set<RelayedSession>();
-  /** Boards of sessions that an agent is opening at the client's word, with the agent's ids of those that have one. */
-  readonly #opening = new Map<FrontSession, { agent: FrontAgent; agentId: string | undefined }>();
-  /** Ids of sessions of which an agent has shown calls before anybody opened them. The client may know those calls. */
-  readonly #early = new Set<unknown>();
   readonly #timers = new Map<FrontAgent, Timer>();
   /** The ids of servers in the client that are on a board. The client gives none of them a second time. */
   readonly #acpServers = new Set<unknown>();
@@ -106,26 +100,6 @@ export class RelayedSessions {
       if (session.agent === agent && session.agentId === agentId) return session;
     }
     return undefined;
-  }
-
-  /** The boards of the sessions that an agent tells something about, if it is about a call or not. */
-  toldAbout(agent: FrontAgent, agentId: unknown, isCall: boolean): FrontSession[] {
-    const opened = this.ofAgent(agent, agentId);
-    const opening = [...this.#opening].flatMap(([session, each]) =>
-      each.agent === agent && each.agentId === agentId ? [session] : [],
-    );
-    if (isCall && opened === undefined && opening.length === 0 && this.#early.size <= MOST_EARLY) {
-      this.#early.add(agentId);
-    }
-    return [...new Set([...(opened ? [opened.board.frontSession] : []), ...opening])];
-  }
-
-  /** The client may have read something about calls of this agent that we have not. */
-  lostTrack(agent: FrontAgent): void {
-    for (const { agent: of, board } of this.#opened.values()) {
-      if (of === agent) board.frontSession.lostTrack();
-    }
-    for (const [session, of] of this.#opening) if (of.agent === agent) session.lostTrack();
   }
 
   /** Whether a server in the client was brought for a board, and is nobody else's to ask. */
@@ -202,7 +176,6 @@ export class RelayedSessions {
     if (process === undefined || this.#isClosed) throw stopped();
     const asked = known === undefined ? {} : { sessionId: known.agentId };
     const line = withParams(bytes, setup.params, { ...(await changesFor(board, setup)), ...asked });
-    if (isNew && known !== undefined) board.frontSession.remember(known.board.frontSession);
     let opened: RelayedSession | undefined;
     const take = (answer: Answer, given: Buffer): Buffer => {
       if (answer.error !== undefined) return given;
@@ -212,17 +185,12 @@ export class RelayedSessions {
       const id = hasNewId ? this.#freeId(agentId, agent) : (known?.id ?? agentId);
       opened = new RelayedSession({ id, agentId }, { agent, process }, setup, board);
       this.#opened.set(id, opened);
-      if (this.#early.has(agentId) || this.#early.size > MOST_EARLY) board.frontSession.lostTrack();
       this.#tellHandOver(opened);
       return sessionId === undefined || id === agentId
         ? given
         : withValue(given, ["result", "sessionId"], id);
     };
-    const isNamed = kind === "load" || kind === "resume";
-    const agentId = isNamed ? (known?.agentId ?? textIn(setup.params["sessionId"])) : undefined;
-    this.#opening.set(board.frontSession, { agent, agentId });
     await this.#askAndSignIn(agent, request, line, take);
-    this.#opening.delete(board.frontSession);
     if (opened === undefined) return this.#abandon(opening);
     if (known !== undefined && known.board !== board && this.get(known.id) !== known) {
       await known.close();
@@ -347,7 +315,6 @@ export class RelayedSessions {
     const { agent, board } = await this.#openBoard("resume", { ...setup, params }, session);
     session.isAsleep = false;
     session.agent = agent;
-    board.frontSession.remember(session.board.frontSession);
     session.board = board;
     this.#sleepWhenGone(session);
     if (before !== agent) await this.#options.dismiss(before);
@@ -371,7 +338,7 @@ export class RelayedSessions {
   /** The sessions of the agent wait for its next process, if the agent can go on with them. */
   agentEnded(agent: FrontAgent, end: AgentEnd): void {
     const sessions = [...this.#opened.values()].filter((each) => each.agent === agent);
-    for (const { board } of sessions) board.frontSession.promptsEnd();
+    for (const { board } of sessions) board.frontSession.agentEnded();
     if (this.#restoringMethod() === undefined) {
       for (const session of sessions) {
         session.lost ??= `The agent ${howItEnded(end)}, and it cannot open its sessions again. Open a new session.`;

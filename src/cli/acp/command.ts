@@ -36,7 +36,8 @@ each editor. The model is chosen as for plugboard ask.
 
 With a command after --, Plugboard stands in front of that ACP agent, and gives
 it all these servers as one: see docs/front.md, and docs/openclaw.md for
-OpenClaw.`;
+OpenClaw. Plugboard asks about calls where "approval" is set, whatever that
+agent asks.`;
 
 /** The agent that comes with OpenClaw. */
 const OPENCLAW = ["openclaw", "acp"];

@@ -33,6 +33,7 @@ import { slotHandOver } from "../../openclaw/front/slot-hand-over.ts";
 import type { RelayOptions } from "../../agent/front/relay.ts";
 import { refuseAcp } from "../../agent/acp/refuse.ts";
 import { outputStream } from "../../agent/acp/wire/stdio.ts";
+import { approvalUnset } from "../approval-unset.ts";
 import { claimStdout } from "../claim-stdout.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
@@ -68,6 +69,8 @@ export async function runAcpFront(command: FrontRequest, context: CliContext): P
     if (format !== undefined) await checkCommand(format, command, context, refuse);
     const openclaw = await openOpenclaw(command, context, refuse);
     const agent = await config.readAgent();
+    const unset = approvalUnset(agent, plugboardHome(io.env, io.homedir));
+    if (unset !== undefined) logger.warn(`${unset.message}; ${unset.remedy}`);
     await using models = new SamplingModels(agent, command.model, context, programPath);
     await using board = await openEditorBoard(agent, config, context, {
       programPath,

@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import { type FileSource, filesOf } from "../../core/config/find.ts";
 import { formatProblem } from "../../core/config/issue.ts";
+import { plugboardHome } from "../../core/config/home.ts";
 import { loadConfig } from "../../core/config/load.ts";
 import { proxiesIn } from "../../core/process/environment.ts";
 import type { AgentConfig } from "../../core/types/agent-config.ts";
@@ -10,6 +11,7 @@ import { type ConfigProblem, PlugboardError } from "../../core/types/errors.ts";
 import { plural } from "../../util/text.ts";
 import { visible } from "../../util/visible.ts";
 import { readRegularFileNow } from "../../util/regular-file.ts";
+import { approvalUnset } from "../approval-unset.ts";
 import { findChannel } from "../attach/find-channel.ts";
 import type { CliContext } from "../context.ts";
 import { findSource } from "../find-source.ts";
@@ -37,6 +39,7 @@ export const configGroup: CheckGroup = {
         return [
           ...(await fileFindings(found, quiet)),
           ...contentFindings(found.agent, context.server),
+          ...(context.server === undefined ? approvalFindings(found.agent, quiet) : []),
           ...proxyFindings({ ...found.agent, env: quiet.io.env, npmrc: npmrcOf(quiet.io) }),
           ...(await gatewayFindings(found, context)),
         ];
@@ -268,6 +271,12 @@ function contentFindings(agent: AgentConfig, server: string | undefined): Findin
       ];
     }),
   ];
+}
+
+function approvalFindings(agent: AgentConfig, { io }: CliContext): Finding[] {
+  if (agent.servers.length === 0) return [];
+  const unset = approvalUnset(agent, plugboardHome(io.env, io.homedir));
+  return unset === undefined ? [] : [{ level: "note", check: "approval-unset", ...unset }];
 }
 
 /** A gateway that runs for this configuration, and whether commands can use its servers. */

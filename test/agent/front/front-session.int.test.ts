@@ -18,7 +18,9 @@ import { FrontSession, type FrontSessionOptions } from "../../../src/agent/front
 import type { SessionClient } from "../../../src/agent/acp/wire/client.ts";
 import type { McpServerParams } from "../../../src/agent/acp/wire/params.ts";
 import type { Board, SessionBoard } from "../../../src/core/types/board.ts";
+import type { ApprovalMode } from "../../../src/core/types/guard-settings.ts";
 import type { JsonObject } from "../../../src/core/types/json.ts";
+import type { ServerConfig } from "../../../src/core/types/server-config.ts";
 import { silentLogger } from "../../../src/core/types/logger.ts";
 import { systemClock } from "../../../src/util/clock.ts";
 import { deferred } from "../../../src/util/deferred.ts";
@@ -41,6 +43,7 @@ beforeAll(async () => {
         echo: { ...fixture("echo"), env: { API_TOKEN: "secret://env/THE_TOKEN" } },
       },
       toolNames: "{server}__{tool}",
+      approval: "ask",
       roots: true,
     },
     {
@@ -197,59 +200,54 @@ const SHOWN = {
 };
 
 describe("approval", () => {
-  it.each<[string, string, string]>([
-    ["allows", "allow", "hi"],
-    ["refuses", "reject", "was not approved"],
-  ])("the client %s a call, as a question about what the agent shows", async (_, option, text) => {
-    const { session, client, call } = await open({ answer: () => choose(option) });
-    session.sawUpdate(SHOWN);
-    expect(await call("echo__echo", HI)).toContain(text);
-    expect(client.asked).toMatchObject([
-      {
-        method: "session/request_permission",
-        params: {
-          sessionId: "sess-1",
-          toolCall: { toolCallId: "call-7", name: "echo__echo", rawInput: HI },
-        },
-      },
-    ]);
-    expect(client.updates).toEqual([]);
-  });
-
-  it("is asked again if the agent changes what the client shows under the question", async () => {
-    const answers = ["allow", "reject"];
+  it.each<[string, { approval?: ApprovalMode }, Partial<ServerConfig>, number]>([
+    ["nothing", {}, {}, 0],
+    ["never", { approval: "never" }, {}, 0],
+    ["ask", { approval: "ask" }, {}, 1],
+    // The server is not trusted.
+    ["destructive", { approval: "destructive" }, {}, 1],
+    ["ask for the server", {}, { approval: "ask" }, 1],
+    ["ask for the tool", {}, { approval: { tools: { echo: "ask" } } }, 1],
+    ["ask for another tool", {}, { approval: { tools: { add: "ask" } } }, 0],
+    ["never for the server", { approval: "ask" }, { approval: "never" }, 0],
+  ])("where the configuration sets %s", async (_, general, ofServer, questions) => {
+    const servers = { echo: { ...fixture("echo"), ...ofServer } };
+    const own = await openBoard({ ...general, servers, toolNames: "{server}__{tool}" });
+    closers.push(() => own.close());
     const { session, client, call } = await open({
-      answer: () => {
-        session.sawUpdate({
-          ...SHOWN,
-          sessionUpdate: "tool_call_update",
-          title: "Read the manual",
-        });
-        return choose(answers.shift() ?? "reject");
-      },
+      openSession: (request) => own.openSession(request),
     });
+    // What the agent shows and asks by itself counts for nothing.
     session.sawUpdate(SHOWN);
-    expect(await call("echo__echo", HI)).toContain("was not approved");
-    expect(client.asked.map(({ params }) => params["toolCall"])).toMatchObject([
-      { toolCallId: "call-7", rawInput: HI },
-      // The agent does not know this id, so that it can change nothing.
-      { toolCallId: expect.stringMatching(/^plugboard-/) as string, rawInput: HI },
-    ]);
+    expect(await call("echo__echo", HI)).toContain("hi");
+    expect(client.asked).toHaveLength(questions);
   });
 
   it.each<[string, string, string]>([
     ["allow", "hi", "completed"],
     ["reject", "was not approved", "failed"],
-  ])("a call that the agent does not show is shown, and ends: %s", async (option, text, status) => {
-    const { client, call } = await open({ answer: () => choose(option) });
-    expect(await call("echo__echo", HI)).toContain(text);
-    const { toolCallId } = (client.asked[0]?.params["toolCall"] ?? {}) as JsonObject;
-    expect(toolCallId).toMatch(/^plugboard-/);
-    await eventually(() => client.updates.length === 1);
-    expect(client.updates).toMatchObject([
-      { sessionUpdate: "tool_call_update", toolCallId, status },
-    ]);
-  });
+  ])(
+    "a question shows the call under an id that the agent does not know, and ends it: %s",
+    async (option, text, status) => {
+      const { session, client, call } = await open({ answer: () => choose(option) });
+      session.sawUpdate(SHOWN);
+      expect(await call("echo__echo", HI)).toContain(text);
+      const toolCallId = expect.stringMatching(/^plugboard-/) as string;
+      expect(client.asked).toMatchObject([
+        {
+          method: "session/request_permission",
+          params: {
+            sessionId: "sess-1",
+            toolCall: { toolCallId, name: "echo__echo", rawInput: HI },
+          },
+        },
+      ]);
+      await eventually(() => client.updates.length === 1);
+      expect(client.updates).toMatchObject([
+        { sessionUpdate: "tool_call_update", toolCallId, status },
+      ]);
+    },
+  );
 
   it("nobody is asked between prompts, nor before the session has begun", async () => {
     const { session, client, call, endpoint } = await open();
@@ -285,85 +283,60 @@ describe("approval", () => {
   });
 });
 
-describe("a permission that the client has given to the agent", () => {
-  const options = [
-    { optionId: "y", name: "Yes", kind: "allow_once" },
-    { optionId: "n", name: "No", kind: "reject_once" },
-  ];
-  const { sessionUpdate: _kind, ...toolCall } = SHOWN;
-  const request = (): JsonObject => ({ sessionId: "sess-1", toolCall, options });
-  /** The client asks again for each call that the permission does not cover, and rejects it. */
-  const asking = () => open({ answer: () => choose("reject") });
+describe("calls that the agent leaves open", () => {
+  const [begun, goesOn, done, failed] = ["begun", "goes-on", "done", "failed"];
+  const show = ({ session }: Pick<Opened, "session">): void => {
+    const say = (kind: string, toolCallId: string, status?: string): void =>
+      session.sawUpdate({ sessionUpdate: kind, toolCallId, title: "x", status });
+    for (const id of [begun, goesOn, done, failed]) say("tool_call", id);
+    say("tool_call_update", goesOn, "in_progress");
+    say("tool_call_update", done, "completed");
+    say("tool_call_update", failed, "failed");
+    say("tool_call_update", done);
+  };
 
-  function give({ session }: Opened, answer: JsonObject = choose("y")): void {
-    const asked = request();
-    session.permissionAsked(asked);
-    session.permissionGiven(asked, answer);
-  }
-
-  it("counts for one call of the same tool with the same arguments", async () => {
-    const opened = await asking();
-    give(opened);
-    expect(await opened.call("echo__echo", { text: "other" })).toContain("not approved");
-    expect(await opened.call("echo__add", { a: 1, b: 2 })).toContain("not approved");
-    expect(opened.client.asked).toHaveLength(2);
-    expect(await opened.call("echo__echo", HI)).toContain("hi");
-    expect(opened.client.asked).toHaveLength(2);
-    expect(await opened.call("echo__echo", HI)).toContain("not approved");
-    expect(opened.client.asked).toHaveLength(3);
-  });
-
-  it("does not count if the option says no, so Plugboard asks", async () => {
-    const opened = await asking();
-    const name = "No, do not run it";
-    const asked = { ...request(), options: [{ optionId: "y", name, kind: "allow_once" }] };
-    opened.session.permissionAsked(asked);
-    opened.session.permissionGiven(asked, choose("y"));
-    expect(await opened.call("echo__echo", HI)).toContain("not approved");
-    expect(opened.client.asked).toHaveLength(1);
-  });
-
-  it.each<[string, JsonObject]>([
-    ["a place", { locations: [{ path: "/tmp/harmless" }] }],
-    ["a result", { rawOutput: "Nothing was changed." }],
-  ])("is asked for under another call if the agent shows more of its own: %s", async (_, more) => {
-    const opened = await asking();
-    opened.session.sawUpdate({ ...SHOWN, ...more });
-    await opened.call("echo__echo", HI);
-    const [asked] = opened.client.asked;
-    expect(asked?.params).toMatchObject({
-      toolCall: { toolCallId: expect.stringMatching(/^plugboard-/), rawInput: HI },
-    });
-  });
-
-  it.each<[string, (own: Opened, other: Opened) => unknown]>([
-    ["it was for another session", (_own, other) => give(other)],
-    ["the client rejected", (own) => give(own, choose("n"))],
-    ["the client cancelled", (own) => give(own, { outcome: { outcome: "cancelled" } })],
-    ["nobody asked the client", ({ session }) => session.permissionGiven(request(), choose("y"))],
-    ["the agent only shows the call", ({ session }) => session.sawUpdate(SHOWN)],
-    ["the prompt was cancelled", (own) => (give(own), own.session.cancel())],
+  it.each<[string, (session: FrontSession) => void, string[]]>([
+    ["a prompt that failed", (session) => session.promptEnds(true), [begun, goesOn]],
+    ["the end of the agent", (session) => session.agentEnded(), [begun, goesOn]],
+    // Some agents go on with calls in the background, and say later how they ended.
+    ["a prompt that was answered", (session) => session.promptEnds(), []],
     [
-      "it was given for an earlier prompt",
-      (own) => {
-        give(own);
-        own.session.promptEnds();
-        own.session.promptBegins();
+      "a prompt that failed while another is being answered",
+      (session) => {
+        session.promptBegins();
+        session.promptEnds(true);
       },
+      [],
     ],
     [
-      "it was given between prompts",
-      (own) => {
-        own.session.promptEnds();
-        give(own);
-        own.session.promptBegins();
+      "a prompt that failed after another, which left them open",
+      (session) => {
+        session.promptEnds();
+        session.promptBegins();
+        session.promptEnds(true);
       },
+      [],
     ],
-  ])("does not count if %s", async (_, prepare) => {
-    const [own, other] = await Promise.all([asking(), asking()]);
-    prepare(own, other);
-    expect(await own.call("echo__echo", HI)).toContain("not approved");
-    expect(own.client.asked).toHaveLength(1);
+  ])("after %s", async (_, end, ended) => {
+    const opened = await openSession();
+    show(opened);
+    end(opened.session);
+    const updates = ended.map((toolCallId) => ({
+      sessionId: "sess-1",
+      sessionUpdate: "tool_call_update",
+      toolCallId,
+      status: "failed",
+    }));
+    expect(opened.client.updates).toEqual(updates);
+  });
+
+  it("are not remembered without end", async () => {
+    const { session, client } = await openSession();
+    for (let n = 0; n < 5000; n += 1)
+      session.sawUpdate({ sessionUpdate: "tool_call", toolCallId: `c${n}`, title: "x" });
+    session.agentEnded();
+    expect(client.updates).toHaveLength(1000);
+    expect(client.updates.at(-1)).toMatchObject({ toolCallId: "c4999" });
   });
 });
 
@@ -375,20 +348,22 @@ const SAMPLE = {
 };
 
 describe("a server's question", () => {
-  it("goes to the client as a form, with the call that the agent shows", async () => {
-    const { session, client, call } = await open({
+  it("goes to the client as a form, with the call that it was asked about", async () => {
+    const { client, call } = await open({
       capabilities: { elicitation: { form: {} } },
       answer: ({ method }) =>
         method === "elicitation/create"
           ? { action: "accept", content: { name: "Ada" } }
           : choose("allow"),
     });
-    const title = "plugboard_asks__ask";
-    session.sawUpdate({ sessionUpdate: "tool_call", toolCallId: "c1", title, rawInput: ELICIT });
     expect(await call("asks__ask", ELICIT)).toContain("Ada");
     expect(client.asked.at(-1)).toMatchObject({
       method: "elicitation/create",
-      params: { sessionId: "sess-1", toolCallId: "c1", message: "asks asks during ask: Who?" },
+      params: {
+        sessionId: "sess-1",
+        toolCallId: expect.stringMatching(/^plugboard-/) as string,
+        message: "asks asks during ask: Who?",
+      },
     });
   });
 

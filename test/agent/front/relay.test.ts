@@ -348,6 +348,33 @@ describe.each([
   });
 });
 
+describe("a call that the agent has shown and not ended", () => {
+  type Front = Awaited<ReturnType<typeof startFront>>;
+  const failed = { code: -32603, message: "Gateway disconnected: 1006" };
+
+  it.each<[string, (front: Front) => void, object]>([
+    ["failed", (front) => front.agent().say({ id: 1, error: failed }), failed],
+    ["lost its agent", (front) => front.agent().end({ code: 1 }), { code: -32010 }],
+  ])("ends before the client hears that its prompt %s", async (_, end, error) => {
+    const front = await startFront({ script: { "session/prompt": () => SILENT } });
+    const sessionId = await front.newSession();
+    front.send({ id: 1, method: "session/prompt", params: prompt(sessionId) });
+    await settled();
+    const update = { sessionUpdate: "tool_call", toolCallId: "c", title: "x", status: "pending" };
+    front.agent().say({ method: "session/update", params: { sessionId, update } });
+    await front.next();
+    end(front);
+    expect(await front.next()).toMatchObject({
+      method: "session/update",
+      params: {
+        sessionId,
+        update: { sessionUpdate: "tool_call_update", toolCallId: "c", status: "failed" },
+      },
+    });
+    expect(await front.next()).toMatchObject({ id: 1, error });
+  });
+});
+
 describe("after the agent has ended", () => {
   it("requests without an answer get the reason, and questions of the agent are withdrawn", async () => {
     const front = await startFront({ script: { "session/prompt": () => SILENT } });

@@ -129,6 +129,36 @@ describe("plugboard doctor", () => {
     });
   });
 
+  it.each<[string, object, object, boolean]>([
+    ["nothing", {}, {}, true],
+    ["never", { tools: { approval: "never" } }, {}, false],
+    ["ask", { tools: { approval: "ask" } }, {}, false],
+    ["ask for one server", {}, { approval: "ask" }, false],
+    ["ask for one tool", {}, { approval: { tools: { x: "ask" } } }, false],
+    ["ask for a server that is off", {}, { approval: "ask", enabled: false }, true],
+  ])(
+    "offers the line for approval where the file says %s: %j %j",
+    async (_, agent, server, isOffered) => {
+      const off = { command: "node", args: ["--version"], enabled: false };
+      const servers = { off, docs: { ...off, enabled: true, ...server } };
+      const file = put("plugboard.json", { agents: { defaults: { ...agent, mcp: { servers } } } });
+      const { findings } = await doctor("--config", file);
+      const found = findings.filter(({ check }) => check === "approval-unset");
+      const remedy = `to be asked, put "tools": { "approval": "ask" } into agents.defaults of ${file};`;
+      expect(found).toEqual(
+        isOffered
+          ? [
+              expect.objectContaining({
+                level: "note",
+                message: expect.stringContaining("runs its calls unasked"),
+                remedy: expect.stringContaining(remedy),
+              }),
+            ]
+          : [],
+      );
+    },
+  );
+
   it("names secrets that cannot be had, and credentials that are written out, without their values", async () => {
     const key = "sk-abcdefghijklmnopqrstuvwxyz0123456789";
     const file = put("plugboard.json", {
