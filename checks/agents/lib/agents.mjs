@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const TSAGENT = fileURLToPath(new URL("../../../examples/tsagent/", import.meta.url));
-const MODULES = fileURLToPath(new URL("../node_modules/", import.meta.url));
+export const MODULES = fileURLToPath(new URL("../node_modules/", import.meta.url));
 const NODE = `${MODULES}node24/bin/node`;
 
 /**
@@ -138,7 +138,7 @@ export function versions() {
   return `${agents.join(", ")} on Node ${versionOf("node24")}, tsagent ${tsagent} on Node ${process.versions.node}`;
 }
 
-function versionOf(name, modules = MODULES) {
+export function versionOf(name, modules = MODULES) {
   return JSON.parse(readFileSync(`${modules}${name}/package.json`, "utf8")).version;
 }
 

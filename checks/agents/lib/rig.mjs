@@ -20,18 +20,19 @@ export async function openRig() {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "plugboard-agents-")));
   const marker = `PLUGBOARD_AGENTS=${root}`;
   const model = await startModel({ turns: scriptedTurn });
-  const config = join(root, "plugboard.json");
   // Servers get little of an environment, and what is left running is looked for by this.
   const demo = { command: process.execPath, args: [DEMO], env: { PLUGBOARD_AGENTS: root } };
-  writeFileSync(config, JSON.stringify({ agents: { defaults: { mcp: { servers: { demo } } } } }));
   let count = 0;
 
-  /** `how` is "front" or "bare". Without `account`, the agent knows nothing of the model. */
-  const open = (agent, how, { account = false } = {}) => {
+  /** `how` is "front" or "bare". Without `account`, the agent knows nothing of the model; `approval` is the board's. */
+  const open = (agent, how, { account = false, approval } = {}) => {
     count += 1;
     const home = join(root, String(count));
     const work = join(home, "work");
     mkdirSync(work, { recursive: true });
+    const config = join(home, "plugboard.json");
+    const defaults = { mcp: { servers: { demo } }, tools: { approval } };
+    writeFileSync(config, JSON.stringify({ agents: { defaults } }));
     for (const [path, text] of Object.entries(agent.files?.({ work }) ?? {})) write(path, text);
     const env = {
       PATH: `${NODE_DIRECTORY}:${process.env.PATH}`,
