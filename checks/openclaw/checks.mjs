@@ -16,6 +16,11 @@ const FOUND_MS = 300_000;
 /** A gateway that is gone is given a minute to come back. */
 const GONE_MS = 300_000;
 const SESSIONS = 10;
+/** Sessions in a row that OpenClaw may delete before their first turn. */
+const MOST_DELETED = 3;
+const MISSING = "ACP metadata is missing for ";
+/** Why OpenClaw closes a session that it takes for an orphan, or how, if the agent has not given its own id yet. */
+const DELETED = new Set(["orphaned-parent-task-cleanup", "prepareFreshSession"]);
 /** As many as `plugboard openclaw setup` makes unless it is told otherwise. */
 const SLOTS = 8;
 /** OpenClaw's own tools for the resources and prompts of a server. */
@@ -72,22 +77,7 @@ export const CHECKS = [
   },
   {
     name: "plugboard acp as an agent that OpenClaw drives: its model gets Plugboard's tools, a call's result is framed, and the answer comes back",
-    async run(rig) {
-      const task = callPrompt("mcp__echo__echo", { text: "across" });
-      const spawn = callPrompt("sessions_spawn", { task, runtime: "acp", agentId: "plugboard" });
-      const before = rig.model.requests.length;
-      const { said, session } = await ask(rig, "none", spawn);
-      assert.match(said, /"status": "accepted"/);
-      const told = await until(
-        () => childResultIn(rig.requestsFor("none", session)),
-        () => `OpenClaw was not told of the answer:\n${shown(rig.model.requests.slice(before))}`,
-      );
-      const asked = rig.model.requests.slice(before).filter(({ api }) => api === "messages");
-      assert.equal(asked.length, 2, `${told}\n${shown(asked)}`);
-      assert.deepEqual(serversOf(asked[0]), ["mcp__echo"]);
-      assert.match(asked[1].toolResults[0].text, FRAMED);
-      assert.match(told, /status: completed/);
-    },
+    run: checkDriven,
   },
   {
     name: "plugboard openclaw setup: OpenClaw accepts the slots, a second run changes nothing, and --undo restores every byte",
@@ -291,6 +281,45 @@ export const CHECKS = [
   },
 ];
 
+/**
+ * OpenClaw's maintenance, which runs every minute, takes a session that was spawned for an orphan until its turn has begun, and
+ * deletes it. On a busy machine that is likely, so such a session is asked for again: right after the maintenance there is a
+ * minute.
+ */
+async function checkDriven(rig) {
+  for (let deleted = 0; ; deleted += 1) {
+    const { told, asked, isDeleted } = await drive(rig);
+    if (isDeleted && deleted < MOST_DELETED) continue;
+    assert.equal(asked.length, 2, `${told}\n${shown(asked)}`);
+    assert.deepEqual(serversOf(asked[0]), ["mcp__echo"]);
+    assert.match(asked[1].toolResults[0].text, FRAMED);
+    assert.match(told, /status: completed/);
+    if (deleted === 0) return undefined;
+    return `OpenClaw's own maintenance deleted the session that it had just spawned, before its first turn: asked again ${deleted} time${deleted > 1 ? "s" : ""}`;
+  }
+}
+
+/** Has OpenClaw spawn the agent for one task: what it was told of it, what the agent has asked its model, and whether OpenClaw has deleted it first. */
+async function drive(rig) {
+  const task = callPrompt("mcp__echo__echo", { text: "across" });
+  const spawn = callPrompt("sessions_spawn", { task, runtime: "acp", agentId: "plugboard" });
+  const before = rig.model.requests.length;
+  const { said, session } = await ask(rig, "none", spawn);
+  assert.match(said, /"status": "accepted"/);
+  const told = await until(
+    () => {
+      const requests = rig.requestsFor("none", session);
+      return childResultIn(requests) ?? missingIn(requests);
+    },
+    () => `OpenClaw was not told of the answer:\n${shown(rig.model.requests.slice(before))}`,
+  );
+  const asked = rig.model.requests.slice(before).filter(({ api }) => api === "messages");
+  const isDeleted =
+    asked.length === 0 &&
+    rig.closedAcp().some((each) => DELETED.has(each.reason) && told.includes(each.sessionKey));
+  return { told, asked, isDeleted: isDeleted && told.includes(MISSING) };
+}
+
 /** What `plugboard openclaw setup` does with these words to a file with comments. */
 async function checkSetup(rig, { words, undo }) {
   const fresh = await rig.openclaw("setup");
@@ -455,6 +484,13 @@ function childResultIn(requests) {
   const messages = requests.flatMap((request) => request.messages);
   return messages.find(({ role, text }) => role === "user" && text.includes("Child result ("))
     ?.text;
+}
+
+/** The message in which OpenClaw says that it does not know a session which it has spawned. */
+function missingIn(requests) {
+  return requests
+    .flatMap(({ messages }) => messages)
+    .find(({ role, text }) => role === "user" && text.includes(MISSING))?.text;
 }
 
 /** Requests to the model, for a message. */

@@ -1,6 +1,8 @@
 // What OpenClaw's own plugin @openclaw/acpx does in substance: it registers acpx's runtime as the backend for ACP
 // agents. That plugin is not on npm, the runtime is.
 
+import { appendFileSync } from "node:fs";
+import { join } from "node:path";
 import { createAcpRuntime, createAgentRegistry, createFileSessionStore } from "acpx/runtime";
 import { registerAcpRuntimeBackend } from "openclaw/plugin-sdk/acp-runtime-backend";
 
@@ -17,6 +19,18 @@ export default {
       permissionMode: "approve-all",
       nonInteractivePermissions: "deny",
     });
+    // OpenClaw's log does not say that it closes a session, nor why.
+    for (const name of ["close", "prepareFreshSession"]) {
+      const method = runtime[name].bind(runtime);
+      runtime[name] = (input) => {
+        const { handle, sessionKey = handle?.sessionKey, reason = name } = input;
+        appendFileSync(
+          join(stateDir, "closed.jsonl"),
+          `${JSON.stringify({ sessionKey, reason })}\n`,
+        );
+        return method(input);
+      };
+    }
     registerAcpRuntimeBackend({ id: "acpx", runtime, healthy: () => true });
   },
 };

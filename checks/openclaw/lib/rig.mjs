@@ -2,7 +2,15 @@
 // servers behind `plugboard up`, and one OpenClaw gateway that several checks share.
 
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -71,7 +79,7 @@ async function openRigIn(home) {
     mkdirSync(ownHome);
     writeFileSync(
       join(ownHome, "plugboard.json"),
-      JSON.stringify({ agents: { defaults: { mcp: { servers } } } }),
+      JSON.stringify({ agents: { defaults: { mcp: { servers }, tools: { approval: "ask" } } } }),
     );
     const port = await freePort();
     const token = randomBytes(16).toString("hex");
@@ -149,6 +157,15 @@ async function openRigIn(home) {
       model.requests.filter(({ messages }) =>
         messages.some(({ text }) => text.includes(`session=agent:${agent}:${session} |`)),
       ),
+    /** The sessions of ACP agents that OpenClaw has closed, and why: `{ sessionKey, reason }`. */
+    closedAcp() {
+      const file = join(home, "acpx", "closed.jsonl");
+      const text = existsSync(file) ? readFileSync(file, "utf8") : "";
+      return text
+        .split("\n")
+        .filter((line) => line !== "")
+        .map((line) => JSON.parse(line));
+    },
     /** An OpenClaw for the checks of the plugin, which come with it. */
     async plugin() {
       // One OpenClaw at a time: each takes more than a gigabyte.
