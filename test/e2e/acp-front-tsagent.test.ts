@@ -31,7 +31,14 @@ function agentOf() {
       readdirSync(directory).length === 2 && JSON.stringify(MINE) === readFileSync(file, "utf8"),
     start: () =>
       desk.start({
-        config: { agents: { defaults: { mcp: { servers: { ours: desk.configured("echo") } } } } },
+        config: {
+          agents: {
+            defaults: {
+              mcp: { servers: { ours: desk.configured("echo") } },
+              tools: { approval: "ask" },
+            },
+          },
+        },
         // In the agent's environment too, so that its processes can be counted.
         env: { ACP_E2E: desk.directory, TMPDIR: join(desk.directory, "home") },
         words: ["--agent-config", "tsagent", "--", process.execPath, server, "./mine"],
@@ -65,6 +72,7 @@ it("each session has a process with exactly its servers and the settings of the 
     .split(",")
     .find((name) => name.endsWith("two__echo"));
   expect(await agent.ask(two, `call ${echo} {"text":"hello"}`)).toContain("hello");
+  // The agent itself never asks.
   expect(agent.questions).toHaveLength(1);
   expect(left()).toHaveLength(3);
   expect(left()).not.toContain(old);
