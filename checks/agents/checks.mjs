@@ -111,7 +111,7 @@ async function checkTurn(rig, agent) {
     offered.some((name) => name.endsWith("demo__current_time")),
     offered.join(", "),
   );
-  return `${agent.name} itself asks ${own === 0 ? "about no call" : `${own} times about two calls`}`;
+  return `of the two calls, ${agent.name} itself asks about ${["none", "one", "both"][own] ?? `more: ${own} questions`}`;
 }
 
 async function checkSessions(rig, agent) {
