@@ -22,7 +22,7 @@ import { serveOnStdio } from "./stdio.ts";
 import type { Spans } from "./spans.ts";
 
 /** The name under which an agent knows its board. Agents put it before the names of tools. */
-export const ENDPOINT_NAME = "plugboard";
+const ENDPOINT_NAME = "plugboard";
 
 export interface SessionEndpoint {
   /** As an ACP `McpServer` entry for an agent that takes HTTP. */
