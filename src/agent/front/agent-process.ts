@@ -1,5 +1,6 @@
 // One process of the agent: the lines it writes, the lines it is sent, what it said on stderr, and how it ended.
 
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { DEFAULT_MAX_MESSAGE_BYTES } from "@agentclientprotocol/sdk";
 import { PlugboardError } from "../../core/types/errors.ts";
 import type { Logger } from "../../core/types/logger.ts";
@@ -65,7 +66,7 @@ const UNREAD_BYTES = 2 * DEFAULT_MAX_MESSAGE_BYTES;
 /** A process that the agent started may hold its pipes open for ever. */
 const DRAIN_MS = 250;
 /** The end of stdout is mostly that of the process, which takes a moment longer. */
-const MUTE_MS = 1000;
+const MUTE_MS = 2000;
 
 /** Rejects with SPAWN_FAILED. */
 export async function startAgentProcess(
@@ -87,8 +88,11 @@ export async function startAgentProcess(
   let wasMute = false;
   /** Without stdout it can answer nothing any more. */
   const stopIfMute = async (): Promise<void> => {
-    const exit = await within(clock, MUTE_MS, child.exited);
-    if (exit !== undefined || isStopping) return;
+    const hasExited = child.exited.then(() => true);
+    // After a timer that ran late, an exit that came long ago may be told only in the next turn.
+    const isOver =
+      (await within(clock, MUTE_MS, hasExited)) ?? (await Promise.race([hasExited, nextTurn()]));
+    if (isOver === true || isStopping) return;
     wasMute = true;
     logger.warn("the agent has closed its stdout and still runs, so it is stopped", {
       pid: child.pid,
