@@ -51,10 +51,13 @@ try {
     tools: toAiSdkTools(board),
     stopWhen: stepCountIs(5),
   });
-  for (const { text, toolResults } of steps) {
+  for (const { text, content } of steps) {
     console.log(text);
-    for (const { toolName, output } of toolResults) {
-      console.log(`${toolName}: ${JSON.stringify(output.content)}`);
+    for (const part of content) {
+      if (part.type === "tool-result") {
+        console.log(`${part.toolName}: ${JSON.stringify(part.output.content)}`);
+      }
+      if (part.type === "tool-error") console.log(`${part.toolName} failed: ${part.error.message}`);
     }
   }
 } finally {

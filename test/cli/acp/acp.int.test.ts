@@ -80,7 +80,6 @@ describe("plugboard acp", () => {
     ["nobody says so", [], {}, undefined, false],
     ["it is started with --owner", ["--owner"], {}, undefined, true],
     ["your own file says so", [], { acp: { owner: true } }, undefined, true],
-    ["only a project's file says so", [], {}, { acp: { owner: true } }, false],
     ["a project's file has none beneath it", [], undefined, { acp: { owner: true } }, false],
   ])("is for the owner or not: %s", async (_, options, own, project, isOwner) => {
     mkdirSync(join(scratch.directory, "home"), { mode: 0o700 });
@@ -88,7 +87,7 @@ describe("plugboard acp", () => {
       defaults: { mcp: { servers: { echo: fixture("echo") } }, tools: { ownerOnly: ["echo/pid"] } },
     };
     if (own) scratch.file("home/plugboard.json", { agents, ...own });
-    if (project) scratch.file("plugboard.json", own ? project : { agents, ...project });
+    if (project) scratch.file("plugboard.json", { agents, ...project });
     if (project) expect((await scratch.run(["trust", "--yes"])).code).toBe(0);
     const agent = start(options);
     await agent.request("initialize", { protocolVersion: 1 });

@@ -216,10 +216,10 @@ describe("plugboard import --write", () => {
     put(".cursor/mcp.json", {
       mcpServers: { a: { command: "a" }, b: { url: "https://b.example" } },
     });
-    const asked = await scratch.run(["import", "--write"]);
-    expect(asked.code).toBe(4);
-    expect(asked.stderr).toContain("This would be added to ");
-    expect(asked.stderr).toContain("  a: a\n  b: https://b.example\n");
+    const unasked = await scratch.run(["import", "--write"]);
+    expect(unasked.code).toBe(4);
+    expect(unasked.stderr).toContain("This would be added to ");
+    expect(unasked.stderr).toContain("  a: a\n  b: https://b.example\n");
     expect(scratch.read("plugboard.json")).toBe(before);
     const { code, stdout } = await write();
     expect({ code, stdout }).toEqual({

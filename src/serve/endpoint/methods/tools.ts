@@ -349,7 +349,9 @@ function answerTo(
   exchange: Exchange,
   { board }: EndpointContext,
 ): Answer | Promise<Answer> {
-  if (outcome.isError !== true) return toAnswer(outcome, exchange);
+  // A cancelled call is answered at once: its client may be about to leave.
+  const isOver = outcome.isError !== true || outcome.failure?.code === "CANCELLED";
+  if (isOver) return toAnswer(outcome, exchange);
   return explained(call, outcome, board).then((all) => toAnswer(all, exchange));
 }
 

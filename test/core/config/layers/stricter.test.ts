@@ -94,9 +94,9 @@ const CASES: Case[] = [
   ],
   [
     "gateway.ui",
-    { clientId: "page", owners: ["admins"] },
-    { clientId: "page", owners: ["everybody"] },
-    { clientId: "page", owners: ["admins"] },
+    { clientId: "page" },
+    { clientId: "another" },
+    { clientId: "page" },
     {
       jwt: { issuers: [{ issuer: "https://me.example", algorithms: ["RS256"] }] },
       publicUrl: "https://me.example",
