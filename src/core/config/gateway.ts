@@ -5,6 +5,7 @@ import { homedir as systemHome } from "node:os";
 import { dirname, resolve } from "node:path";
 import { DEFAULT_AGENT } from "../types/agent-config.ts";
 import {
+  DEFAULT_LIMITS,
   DEFAULT_PORT,
   type GatewaySettings,
   type JwtSettings,
@@ -29,7 +30,6 @@ import {
 import { plainHost } from "../net/host-list.ts";
 import { isLocal } from "../net/policy.ts";
 
-const MEBIBYTE = 1024 * 1024;
 const MINUTE = 60_000;
 
 export interface GatewayConfig {
@@ -150,17 +150,7 @@ export function gatewaySettings(block: GatewayBlock = {}): GatewaySettings {
     allowedOrigins: block.allowedOrigins ?? [],
     jwt: jwt && jwtSettings(jwt),
     ui: pageSettings(block),
-    limits: {
-      bodyBytes: limits.bodyBytes ?? 16 * MEBIBYTE,
-      bodyValues: limits.bodyValues ?? 50_000,
-      headerBytes: limits.headerBytes ?? 32 * 1024,
-      requestsPerMinute: limits.requestsPerMinute ?? 60_000,
-      bytesPerMinute: limits.bytesPerMinute ?? 256 * MEBIBYTE,
-      connections: limits.connections ?? 2000,
-      sessions: limits.sessions ?? 10_000,
-      sessionServers: limits.sessionServers ?? 200,
-      people: limits.people ?? 1000,
-    },
+    limits: { ...DEFAULT_LIMITS, ...limits },
     ...(block.quotas && { quotas: quotaSettings(block.quotas) }),
     sessionTimeout: sessionTimeout ?? 30 * MINUTE,
     idleTimeout: idleTimeout ?? 5 * MINUTE,

@@ -120,6 +120,21 @@ export interface JwtIssuer {
   audiences?: readonly string[];
 }
 
+const KIBIBYTE = 1024;
+const MEBIBYTE = 1024 * KIBIBYTE;
+
+export const DEFAULT_LIMITS = {
+  bodyBytes: 16 * MEBIBYTE,
+  bodyValues: 50_000,
+  headerBytes: 32 * KIBIBYTE,
+  requestsPerMinute: 60_000,
+  bytesPerMinute: 256 * MEBIBYTE,
+  connections: 2000,
+  sessions: 10_000,
+  sessionServers: 200,
+  people: 1000,
+} satisfies GatewayLimits;
+
 interface GatewayLimits {
   bodyBytes: number;
   /** Values in one request. */

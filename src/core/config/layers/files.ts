@@ -10,7 +10,7 @@ import type { SecretProviderName } from "../../types/secret-provider.ts";
 import type { ServerDefinition } from "../../types/server-definition.ts";
 import { everyReference } from "../secret-references.ts";
 import { overlay } from "./merge.ts";
-import { SESSION_KEYS, strictest } from "./stricter.ts";
+import { APPROVAL, FRAMING, PINS, SESSION_KEYS, strictest } from "./stricter.ts";
 
 const GUARD_KEYS = [
   "approval",
@@ -20,11 +20,6 @@ const GUARD_KEYS = [
   "concurrency",
   "maxResultBytes",
 ] as const;
-
-/** From the loosest to the strictest, and what holds where nobody says anything. */
-const APPROVAL = { modes: ["never", "destructive", "ask"], unset: "never" } as const;
-const PINS = { modes: ["off", "warn", "block"], unset: "warn" } as const;
-const FRAMING = { modes: ["off", "compact", "full"], unset: "full" } as const;
 
 /** Without the right of the owner, which only the user's own file can give. */
 export function withoutOwner(agent: AgentConfig): AgentConfig {

@@ -5,6 +5,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { valueIn } from "../../types/json.ts";
 import { isLocal } from "../../net/policy.ts";
+import { DEFAULT_LIMITS } from "../../types/gateway-settings.ts";
 import type { PerTool } from "../../types/guard-settings.ts";
 import type { SessionDefaults } from "../../types/server-config.ts";
 import { atKey, formatPath, type Issue, type KeyPath, quote } from "../issue.ts";
@@ -120,9 +121,10 @@ function mayMeanTheSame(...patterns: [string, string]): boolean {
   return isAny || one.endsWith(other) || other.endsWith(one);
 }
 
-const APPROVAL = ["never", "destructive", "ask"];
-const PINS = ["off", "warn", "block"];
-const FRAMING = ["off", "compact", "full"];
+/** From the loosest to the strictest, and what holds where nobody says anything. */
+export const APPROVAL = { modes: ["never", "destructive", "ask"], unset: "never" } as const;
+export const PINS = { modes: ["off", "warn", "block"], unset: "warn" } as const;
+export const FRAMING = { modes: ["off", "compact", "full"], unset: "full" } as const;
 
 type Rules = Readonly<Record<string, Rule>>;
 
@@ -145,15 +147,9 @@ const ROOT: Rules = {
   "gateway.jwt": yours,
   "gateway.ui": yours,
   "gateway.shared": yours,
-  "gateway.limits.bodyBytes": atMost(16 * MEBIBYTE),
-  "gateway.limits.bodyValues": atMost(50_000),
-  "gateway.limits.headerBytes": atMost(32 * 1024),
-  "gateway.limits.requestsPerMinute": atMost(60_000),
-  "gateway.limits.bytesPerMinute": atMost(256 * MEBIBYTE),
-  "gateway.limits.connections": atMost(2000),
-  "gateway.limits.sessions": atMost(10_000),
-  "gateway.limits.sessionServers": atMost(200),
-  "gateway.limits.people": atMost(1000),
+  ...Object.fromEntries(
+    Object.entries(DEFAULT_LIMITS).map(([key, most]) => [`gateway.limits.${key}`, atMost(most)]),
+  ),
   "gateway.quotas.callsPerMinute": atMost(),
   "gateway.quotas.callsPerDay": atMost(),
   "gateway.quotas.concurrentCalls": atMost(),
@@ -161,9 +157,9 @@ const ROOT: Rules = {
 
 /** Of an agent. What you have set for all servers holds for the project's as well. */
 const AGENT: Rules = {
-  "tools.approval": inOrder(APPROVAL),
-  pins: inOrder(PINS),
-  framing: inOrder(FRAMING),
+  "tools.approval": inOrder(APPROVAL.modes),
+  pins: inOrder(PINS.modes),
+  framing: inOrder(FRAMING.modes),
   "limits.sessionServers": atMost(10),
   "limits.sessionTools": atMost(100),
   maxSteps: atMost(50),
@@ -171,9 +167,9 @@ const AGENT: Rules = {
 
 /** Of a server of your name, and of all servers that a session brings. */
 const SERVER: Rules = {
-  approval: perTool(inOrder(APPROVAL, "never")),
-  pins: inOrder(PINS, "warn"),
-  framing: inOrder(FRAMING, "full"),
+  approval: perTool(inOrder(APPROVAL.modes, APPROVAL.unset)),
+  pins: inOrder(PINS.modes, PINS.unset),
+  framing: inOrder(FRAMING.modes, FRAMING.unset),
   trusted: inOrder([true, false], false),
   include: perTool(inOrder(["always", "agent", "manual"], "always")),
   resources: inOrder([true, "list", false], true),
@@ -190,9 +186,9 @@ const SERVER: Rules = {
 
 /** Of a server that you do not have: what you have set for all servers. */
 const ANY_SERVER: Rules = {
-  approval: perTool(inOrder(APPROVAL)),
-  pins: inOrder(PINS),
-  framing: inOrder(FRAMING),
+  approval: perTool(inOrder(APPROVAL.modes)),
+  pins: inOrder(PINS.modes),
+  framing: inOrder(FRAMING.modes),
 };
 
 /** Where your prompts go: to a model provider of your name, or to a built-in one. */

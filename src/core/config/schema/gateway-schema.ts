@@ -1,6 +1,6 @@
 // The schema of the root block `gateway`, and what its keys need of each other and of the rest of the file.
 
-import { DEFAULT_PORT, SHORTEST_KEY } from "../../types/gateway-settings.ts";
+import { DEFAULT_LIMITS, DEFAULT_PORT, SHORTEST_KEY } from "../../types/gateway-settings.ts";
 import { patternProblem } from "../../types/tool-pattern.ts";
 import { bindingProblem } from "../../net/binding.ts";
 import { closest } from "../../../util/closest.ts";
@@ -170,39 +170,47 @@ const ui = object(
 
 const limits = object({
   bodyBytes: bytes(256 * MEBIBYTE)
-    .describe("The largest request.", { default: 16 * MEBIBYTE })
+    .describe("The largest request.", { default: DEFAULT_LIMITS.bodyBytes })
     .optional(),
   bodyValues: integer(1000, MOST_VALUES)
-    .describe("Values in one request: keys, items of lists.", { default: 50_000 })
+    .describe("Values in one request: keys, items of lists.", {
+      default: DEFAULT_LIMITS.bodyValues,
+    })
     .optional(),
   headerBytes: bytes(MEBIBYTE)
-    .describe("The headers of a request together.", { default: 32 * 1024 })
+    .describe("The headers of a request together.", { default: DEFAULT_LIMITS.headerBytes })
     .optional(),
   requestsPerMinute: either(
     [(value) => value === false, off()],
     [(value) => typeof value === "number", integer(1, MOST_REQUESTS)],
     `a whole number from 1 to ${MOST_REQUESTS}, or false for no limit`,
   )
-    .describe("Requests of one caller in a minute. `false` is no limit.", { default: 60_000 })
+    .describe("Requests of one caller in a minute. `false` is no limit.", {
+      default: DEFAULT_LIMITS.requestsPerMinute,
+    })
     .optional(),
   bytesPerMinute: bytes(MOST_BYTES_PER_MINUTE)
     .describe("Bytes of one caller's requests in a minute.", {
-      default: 256 * MEBIBYTE,
+      default: DEFAULT_LIMITS.bytesPerMinute,
       see: "gateway.md#limits",
     })
     .optional(),
   connections: integer(1, MOST_CONNECTIONS)
-    .describe("Open connections, and requests that are being answered.", { default: 2000 })
+    .describe("Open connections, and requests that are being answered.", {
+      default: DEFAULT_LIMITS.connections,
+    })
     .optional(),
   sessions: integer(1, MOST_CONNECTIONS)
-    .describe("Clients that are kept in memory.", { default: 10_000 })
+    .describe("Clients that are kept in memory.", { default: DEFAULT_LIMITS.sessions })
     .optional(),
   sessionServers: integer(1, MOST_CONNECTIONS)
-    .describe("Sessions of an agent that have servers of their own.", { default: 200 })
+    .describe("Sessions of an agent that have servers of their own.", {
+      default: DEFAULT_LIMITS.sessionServers,
+    })
     .optional(),
   people: integer(1, MOST_CONNECTIONS)
     .describe("People who have servers of their own at a time, of one agent.", {
-      default: 1000,
+      default: DEFAULT_LIMITS.people,
       see: "sign-in.md#each-person-for-themselves",
     })
     .optional(),
