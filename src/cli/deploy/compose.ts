@@ -88,7 +88,6 @@ export function composeFiles(plan: DeploymentPlan, image: string | undefined): D
         form: "compose",
         gateways: GATEWAYS.map((name) => ({ name, address: `${name}:${port}` })),
         bind: `:${BALANCER_PORT}`,
-        inContainers: true,
         ...(isTls && {
           tls: { cert: BALANCER_CERT, ca: BALANCER_CA, host: hostOf(plan.publicUrl) },
         }),

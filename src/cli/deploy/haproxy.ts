@@ -8,8 +8,6 @@ export interface HaproxyOptions {
   gateways: readonly { name: string; address: string }[];
   /** Where clients come in. */
   bind: string;
-  /** Gateways are found by the names of their containers. */
-  inContainers: boolean;
   tls?: {
     /** The certificate of the gateways, with its key beside it. */
     cert: string;
@@ -21,7 +19,9 @@ export interface HaproxyOptions {
 }
 
 export function haproxyConfig(options: HaproxyOptions): string {
-  const { form, gateways, bind, inContainers, tls } = options;
+  const { form, gateways, bind, tls } = options;
+  // There, gateways are found by the names of their containers.
+  const inContainers = form === "compose";
   const shown = tls === undefined ? "" : ` ssl crt ${tls.cert} alpn h2,http/1.1`;
   const names = inContainers ? " resolvers containers init-addr last,libc,none" : "";
   return `# Written by \`plugboard deploy ${form}\`. A POST may have run when its connection breaks, so none is ever sent twice.

@@ -57,7 +57,6 @@ function severalGateways(
     form: "systemd",
     gateways: ports.map((each) => ({ name: `gateway-${each}`, address: `127.0.0.1:${each}` })),
     bind: `:${port}`,
-    inContainers: false,
     ...(isTls && { tls: { cert: BALANCER_CERT, ca: "@system-ca", host: hostOf(publicUrl) } }),
   });
   return [

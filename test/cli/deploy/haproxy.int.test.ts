@@ -94,7 +94,6 @@ describe.skipIf(!isThere)(`haproxy${isThere ? "" : " (skipped: it is not install
         address: `127.0.0.1:${port}`,
       })),
       bind: `127.0.0.1:${front}`,
-      inContainers: false,
       tls: { cert, ca: scratch.file("ca.pem", certificates.ca), host: NAME },
     });
     const file = scratch.file("haproxy.cfg", text);
