@@ -8,7 +8,6 @@ import { AuditLog } from "../guard/audit/audit-log.ts";
 import { auditStages } from "../guard/audit/stage.ts";
 import { compose } from "../guard/compose.ts";
 import { concurrencyStage, type Permits } from "../guard/concurrency.ts";
-
 import { outputStage } from "../guard/output/stage.ts";
 import { presentToModel, type PresentSettings } from "../guard/present/present.ts";
 import { rateLimitStage } from "../guard/rate-limit.ts";

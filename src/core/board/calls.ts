@@ -378,13 +378,8 @@ export class Calls {
     };
   }
 
-  /** One that `isOwn` ends by itself. */
-  toNative(
-    tool: NativeTool & { isOwn?: true },
-    confirm: ServerRequest<unknown>["confirm"],
-  ): Callee<NativeToolResult> {
-    const { isOwn = false, toolTimeout: timeout = isOwn ? false : this.#options.nativeTimeout } =
-      tool;
+  toNative(tool: NativeTool, confirm: ServerRequest<unknown>["confirm"]): Callee<NativeToolResult> {
+    const { toolTimeout: timeout = this.#options.nativeTimeout } = tool;
     return {
       send: (call) => {
         this.#reportStart(call);

@@ -49,7 +49,8 @@ export function savedResultTool(saved: () => SavedResults): OwnTool {
     },
     annotations: { readOnlyHint: true },
     neverAsks: true,
-    isOwn: true,
+    isLenient: true,
+    toolTimeout: false,
     isOffered: () => saved().hasAny,
     execute: (_id, args) => readPart(saved(), args),
   };

@@ -39,7 +39,7 @@ export interface BoardTool extends Callable {
   readonly isForApp: boolean;
 }
 
-/** A native tool that the board brings itself. */
+/** A native tool of Plugboard's own. */
 export interface OwnTool
   extends
     NativeTool,
@@ -47,8 +47,8 @@ export interface OwnTool
     Partial<Pick<NativeToolInGateway, "direct">> {
   /** The tool is listed while this is true. Default: always. */
   isOffered?: () => boolean;
-  /** It reads its arguments leniently and ends by itself: no check, and no time. */
-  isOwn?: true;
+  /** It reads its arguments leniently, so that they are not checked. */
+  isLenient?: true;
 }
 
 export interface BoardToolsOptions {
@@ -312,7 +312,7 @@ export class BoardTools {
   #makeNative(tool: OwnTool): BoardTool {
     const { guard, calls, execute } = this.#options;
     const { neverAsks, passesAllowLists, isOffered = () => true } = tool;
-    const { direct, isOwn = false } = tool;
+    const { direct, isLenient = false } = tool;
     const { name, description, parameters, annotations, outputSchema, ownerOnly = false } = tool;
     const definition: ToolDefinition = {
       name,
@@ -330,7 +330,7 @@ export class BoardTools {
       neverAsks,
       passesAllowLists,
       inGateway: direct && true,
-      parameters: isOwn ? undefined : parameters,
+      parameters: isLenient ? undefined : parameters,
       key: "native",
     });
     const isAllowed = guard.allows(subject);

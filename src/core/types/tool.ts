@@ -148,9 +148,8 @@ export interface NativeTool extends Pick<
 > {
   label?: string;
   /**
-   * Milliseconds that a call may take without an update; `false` for a tool that ends by itself, and soon
-   * after its signal has aborted. Default: as for servers
-   * whose configuration does not say, 60 000.
+   * Milliseconds that a call may take without an update; `false` for a tool that ends by itself, and soon after its signal
+   * has aborted. Default: as for servers whose configuration does not say, 60 000.
    */
   toolTimeout?: number | false;
   /**

@@ -61,7 +61,8 @@ export function resourceTools(resources: () => ReadableResources): OwnTool[] {
         additionalProperties: false,
       },
       annotations: { readOnlyHint: true },
-      isOwn: true,
+      isLenient: true,
+      toolTimeout: false,
       execute: (_id, args) => orFailure(() => listFor(resources(), args)),
     },
     {
@@ -78,7 +79,8 @@ export function resourceTools(resources: () => ReadableResources): OwnTool[] {
         additionalProperties: false,
       },
       annotations: { readOnlyHint: true },
-      isOwn: true,
+      isLenient: true,
+      toolTimeout: false,
       execute: (id, args, signal) => orFailure(() => readFor(resources(), args, id, signal)),
     },
   ];
