@@ -10,7 +10,7 @@ import { visible } from "../../util/visible.ts";
 import {
   clockProblem,
   fleetProblems,
-  foreignProblem,
+  unsealedProblem,
 } from "../../serve/gateway/replicas/configuration.ts";
 import { LiveConfig } from "../live-config.ts";
 import { openGatewayState } from "../shared-state.ts";
@@ -144,10 +144,10 @@ async function fleetFindings(
   );
   const hasUrl = settings.shared?.replica !== undefined;
   const clock = replicas && clockProblem(replicas);
-  const foreign = replicas && foreignProblem(replicas);
+  const unsealed = replicas && unsealedProblem(replicas);
   return [
     ...(clock === undefined ? [] : [wrongClock(clock)]),
-    ...(foreign === undefined ? [] : [foreignRows(foreign)]),
+    ...(unsealed === undefined ? [] : [unsealedRows(unsealed)]),
     ...fleetProblems(replicas?.list() ?? []).map((message): Finding => ({
       level: "warning",
       check: "shared-configuration",
@@ -170,10 +170,10 @@ function wrongClock(message: string): Finding {
   };
 }
 
-function foreignRows(message: string): Finding {
+function unsealedRows(message: string): Finding {
   return {
     level: "warning",
-    check: "shared-foreign",
+    check: "shared-unsealed",
     message,
     remedy:
       "give all gateways the same gateway.shared.keys and clocks that agree; if they have both, see who else may write there: docs/fleet.md",

@@ -65,7 +65,7 @@ export interface Replicas {
   /** The list says only what gateways with the same keys have said. Without keys, whoever can write there says where they are. */
   readonly areAuthentic: boolean;
   /** Something is listed there that was ignored: nobody with these keys has said it within a minute, by this machine's clock. */
-  readonly hasForeign: boolean;
+  readonly hasUnsealed: boolean;
   /**
    * Those that live, as far as is known, the own one first. One that is killed is listed for up to half a minute; while the
    * store is away, nobody leaves.

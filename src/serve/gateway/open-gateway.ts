@@ -65,7 +65,7 @@ import { VISITOR, Visitors } from "./page/visitors.ts";
 import type { ApplicationFacts, Role } from "./page/wire.ts";
 import { Quotas } from "./quotas.ts";
 import { isSignInPath, PeopleSignIn, signInPath } from "./people-sign-in.ts";
-import { configurationText, FleetWatch, isOdd } from "./replicas/configuration.ts";
+import { configurationText, FleetWatch, differsFromMost } from "./replicas/configuration.ts";
 import { OtherReplicas } from "./replicas/other-replicas.ts";
 import { SharedLists } from "./replicas/shared-lists.ts";
 import { Signatures } from "./replicas/signature.ts";
@@ -696,7 +696,7 @@ async function openHttp(
     },
     isDegraded: () => (state.health?.().away ?? []).length > 0,
     unreadyFor: () =>
-      settings.shared?.differing === "unready" && state.replicas && isOdd(state.replicas)
+      settings.shared?.differing === "unready" && state.replicas && differsFromMost(state.replicas)
         ? "not ready: most gateways that share its state run with another configuration"
         : undefined,
     configuration: () => state.replicas?.own?.configuration,

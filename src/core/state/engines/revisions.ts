@@ -80,7 +80,7 @@ export class Revisions implements Invalidation, Replicas {
   #others = new Map<string, { replica: Replica; lastListed: number }>();
   readonly #watchers = new Set<() => void>();
   #clockAhead = 0;
-  #hasForeign = false;
+  #hasUnsealed = false;
   /** What this one says of itself, as it was last sealed. */
   #sealed: { replica: Replica; at: number; text: string } | undefined;
   #salt = "";
@@ -117,8 +117,8 @@ export class Revisions implements Invalidation, Replicas {
     return this.#options.values.areAuthentic;
   }
 
-  get hasForeign(): boolean {
-    return this.#hasForeign;
+  get hasUnsealed(): boolean {
+    return this.#hasUnsealed;
   }
 
   announce(configuration: string): void {
@@ -257,8 +257,8 @@ export class Revisions implements Invalidation, Replicas {
   #heardOf(row: Row | undefined, asked: number): void {
     const { clock } = this.#options;
     const now = clock.monotonic();
-    const before = [this.list(), this.#clockAhead !== 0, this.#hasForeign];
-    this.#hasForeign = false;
+    const before = [this.list(), this.#clockAhead !== 0, this.#hasUnsealed];
+    this.#hasUnsealed = false;
     this.#clockAhead = aheadOf(Number(row?.["engine_time"]), asked, clock.now());
     const listed = tryParseJson(String(row?.["others"] ?? ""));
     const others = new Map<string, { replica: Replica; lastListed: number }>();
@@ -267,14 +267,14 @@ export class Revisions implements Invalidation, Replicas {
       const isAlive = each["alive"] === true;
       const replica = this.#open(each["id"], each["sealed"]);
       if (replica === undefined) {
-        this.#hasForeign ||= isAlive;
+        this.#hasUnsealed ||= isAlive;
         continue;
       }
       const lastListed = isAlive ? now : (this.#others.get(replica.id)?.lastListed ?? -Infinity);
       if (lastListed > now - FORGET_MS) others.set(replica.id, { replica, lastListed });
     }
     this.#others = new Map([...others].toSorted(([, a], [, b]) => byName(a.replica, b.replica)));
-    if (isDeepStrictEqual(before, [this.list(), this.#clockAhead !== 0, this.#hasForeign])) return;
+    if (isDeepStrictEqual(before, [this.list(), this.#clockAhead !== 0, this.#hasUnsealed])) return;
     for (const watcher of this.#watchers) watcher();
   }
 

@@ -51,7 +51,7 @@ export function fleetProblems(replicas: readonly Replica[]): string[] {
 
 /** What is wrong with how this process knows of the fleet, in sentences. */
 export function listProblems(replicas: Replicas): string[] {
-  const all = [clockProblem(replicas), foreignProblem(replicas), keysProblem(replicas)];
+  const all = [clockProblem(replicas), unsealedProblem(replicas), keysProblem(replicas)];
   return all.filter((each) => each !== undefined);
 }
 
@@ -64,8 +64,8 @@ function keysProblem(replicas: Replicas): string | undefined {
 }
 
 /** What somebody else seems to have written about gateways, in a sentence. */
-export function foreignProblem({ hasForeign }: Replicas): string | undefined {
-  return hasForeign
+export function unsealedProblem({ hasUnsealed }: Replicas): string | undefined {
+  return hasUnsealed
     ? "rows of plugboard_replicas are ignored, and nothing is sent where they say: nobody has sealed them with these gateway.shared.keys in the last minute. A gateway has other keys or a wrong clock, or somebody else writes to PostgreSQL"
     : undefined;
 }
@@ -81,7 +81,7 @@ export function clockProblem({ clockAhead }: Replicas): string | undefined {
  * Whether this gateway runs with another configuration than most of those that share its state, or has not said with which.
  * Of two groups of the same size nobody can tell which is right, so that neither differs: somebody has to be ready.
  */
-export function isOdd(replicas: Pick<Replicas, "own" | "list">): boolean {
+export function differsFromMost(replicas: Pick<Replicas, "own" | "list">): boolean {
   const { own } = replicas;
   if (own === undefined) return false;
   if (own.configuration === undefined) return true;
@@ -133,8 +133,8 @@ export class FleetWatch {
     this.#options = options;
     this.#off = options.replicas.onChange(() => this.#lookLater());
     // This does not depend on what others do.
-    const unsealed = keysProblem(options.replicas);
-    if (unsealed !== undefined) this.#say([unsealed]);
+    const withoutKeys = keysProblem(options.replicas);
+    if (withoutKeys !== undefined) this.#say([withoutKeys]);
     this.#lookLater();
   }
 

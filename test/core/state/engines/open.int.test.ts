@@ -216,7 +216,7 @@ describeWithEngines("on one PostgreSQL and one Valkey", (engines) => {
     const urls = () => replicas?.list().flatMap((each) => each.url ?? []);
     await vi.waitFor(() => expect(urls()).toEqual([url]), SOON);
     expect(replicas?.areAuthentic).toBe(true);
-    expect(replicas?.hasForeign).toBe(false);
+    expect(replicas?.hasUnsealed).toBe(false);
     const stored = sql(
       `select sealed from plugboard_replicas where id = '${member.replicas?.own?.id}'`,
     );
@@ -237,10 +237,10 @@ describeWithEngines("on one PostgreSQL and one Valkey", (engines) => {
       sql(`delete from plugboard_replicas where id = 'evil'`);
       await vi.waitFor(async () => {
         await replicas?.look();
-        expect(replicas?.hasForeign, name).toBe(false);
+        expect(replicas?.hasUnsealed, name).toBe(false);
       }, SOON);
       sql(attempt);
-      await vi.waitFor(() => expect(replicas?.hasForeign, name).toBe(true), SOON);
+      await vi.waitFor(() => expect(replicas?.hasUnsealed, name).toBe(true), SOON);
       expect(urls(), name).toEqual([]);
     }
     // Put back as it was, it counts until its time is over.
@@ -251,7 +251,7 @@ describeWithEngines("on one PostgreSQL and one Valkey", (engines) => {
     await vi.waitFor(() => expect(urls()).toEqual([url]), SOON);
     now += 61_000;
     await vi.waitFor(() => expect(urls()).toEqual([]), SOON);
-    expect(replicas?.hasForeign).toBe(true);
+    expect(replicas?.hasUnsealed).toBe(true);
   });
 
   it("what was used on a day is stored once PostgreSQL is there again", async () => {
