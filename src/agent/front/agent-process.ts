@@ -35,7 +35,7 @@ export interface AgentEnd {
   code: number | null;
   signal: NodeJS.Signals | null;
   /** It had closed its stdout and went on running, so it was stopped. */
-  wasMute?: boolean;
+  hadNoStdout?: boolean;
   /** The last lines of its stderr, and of the lines on stdout that are not messages. */
   stderr: readonly string[];
 }
@@ -66,7 +66,7 @@ const UNREAD_BYTES = 2 * DEFAULT_MAX_MESSAGE_BYTES;
 /** A process that the agent started may hold its pipes open for ever. */
 const DRAIN_MS = 250;
 /** The end of stdout is mostly that of the process, which takes a moment longer. */
-const MUTE_MS = 2000;
+const EXIT_MS = 2000;
 
 /** Rejects with SPAWN_FAILED. */
 export async function startAgentProcess(
@@ -85,15 +85,15 @@ export async function startAgentProcess(
   );
   let reading: Promise<void> = Promise.resolve();
   let isStopping = false;
-  let wasMute = false;
+  let hadNoStdout = false;
   /** Without stdout it can answer nothing any more. */
-  const stopIfMute = async (): Promise<void> => {
+  const stopWithoutStdout = async (): Promise<void> => {
     const hasExited = child.exited.then(() => true);
     // After a timer that ran late, an exit that came long ago may be told only in the next turn.
     const isOver =
-      (await within(clock, MUTE_MS, hasExited)) ?? (await Promise.race([hasExited, nextTurn()]));
+      (await within(clock, EXIT_MS, hasExited)) ?? (await Promise.race([hasExited, nextTurn()]));
     if (isOver === true || isStopping) return;
-    wasMute = true;
+    hadNoStdout = true;
     logger.warn("the agent has closed its stdout and still runs, so it is stopped", {
       pid: child.pid,
     });
@@ -103,13 +103,13 @@ export async function startAgentProcess(
     await within(clock, DRAIN_MS, Promise.all([reading, stderrEnded]));
     const last = [...words.lines(), ...log.tail()].slice(-KEPT_LINES);
     const stderr = last.map((line) => truncate(line, LONGEST_LINE));
-    return { code, signal, stderr, ...(wasMute && { wasMute }) };
+    return { code, signal, stderr, ...(hadNoStdout && { hadNoStdout }) };
   });
   return {
     pid: child.pid,
     read(take) {
       reading = readLines(child.stdout, DEFAULT_MAX_MESSAGE_BYTES, take);
-      void reading.then(stopIfMute);
+      void reading.then(stopWithoutStdout);
       return reading;
     },
     send: (line) => writer.send(line),
@@ -192,8 +192,8 @@ class LastWords {
 export function howItEnded({
   code,
   signal,
-  wasMute = false,
-}: Pick<AgentEnd, "code" | "signal" | "wasMute">): string {
-  if (wasMute) return "closed its stdout without ending, and was stopped";
+  hadNoStdout = false,
+}: Pick<AgentEnd, "code" | "signal" | "hadNoStdout">): string {
+  if (hadNoStdout) return "closed its stdout without ending, and was stopped";
   return signal === null ? `exited with code ${code ?? "unknown"}` : `was ended by ${signal}`;
 }
