@@ -136,7 +136,7 @@ async function orRefused<Result>(call: GuardedCall, deciding: Promise<Result>): 
   }
 }
 
-/** Why a call has to be approved, and whether the hints of its tool can be believed. Undefined if it need not be. */
+/** Why a call has to be approved, and whether the labels of its tool can be believed. Undefined if it need not be. */
 export function needOf(
   subject: Subject,
   {

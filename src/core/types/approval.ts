@@ -12,7 +12,7 @@ export interface ToolHints {
   openWorld?: boolean;
 }
 
-/** The hints in a tool's annotations, as far as they are well formed. */
+/** The labels in a tool's annotations, as far as they are well formed. */
 export function hintsIn(annotations: JsonObject = {}): ToolHints {
   const hints: ToolHints = {};
   for (const hint of ["readOnly", "destructive", "idempotent", "openWorld"] as const) {
@@ -51,7 +51,7 @@ export interface ApprovalRequest {
   /** Without the board's secrets. */
   args: JsonObject;
   hints: ToolHints;
-  /** True for native tools and for servers configured as `trusted`: you can believe their hints. */
+  /** True for native tools and for servers configured as `trusted`: you can believe their labels. */
   trusted: boolean;
   /** The labels say that it is harmless. If they were believed, the call would need no approval. */
   believable?: true;

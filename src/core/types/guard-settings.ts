@@ -57,7 +57,7 @@ export interface ServerGuard {
   rules?: PlacedRules[];
   approval?: PerTool<ApprovalMode>;
   pins?: PinMode;
-  /** Whether to believe the server's hints about its tools. */
+  /** Whether to believe the server's labels about its tools. */
   trusted?: boolean;
   framing?: FramingMode;
   /** Calls per minute. */

@@ -161,7 +161,7 @@ function asStrictAs(
     ...upper,
     ...strictest(lower, upper, GUARD_KEYS),
     rules: rules.length === 0 ? undefined : rules,
-    // Where you do not believe the hints of a server, nobody else makes you.
+    // Where you do not believe the labels of a server, nobody else makes you.
     trusted: upper.trusted === true && lower.trusted !== true ? undefined : upper.trusted,
   });
   return {

@@ -145,7 +145,7 @@ export interface WaitingCall {
   title?: string;
   description?: string;
   hints: ToolHints;
-  /** Whether the hints can be believed. */
+  /** Whether the labels can be believed. */
   trusted: boolean;
   /** Why somebody has to approve it, and the setting that asks for it. */
   reason: string;
