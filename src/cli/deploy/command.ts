@@ -87,7 +87,7 @@ export const COMMANDS = [
         kind: "value",
         name: "--gateways",
         value: "n",
-        about: "with systemd: so many on each machine, behind one HAProxy",
+        about: "with systemd: how many are on each machine, behind one HAProxy",
         read: wholeNumber(2, MOST_GATEWAYS, `a number from 2 to ${MOST_GATEWAYS}`),
       },
       writable: {

@@ -37,9 +37,9 @@ that a server has, 'files/read_*' and @readOnly are tools alone, and
 'files/resource:*' and 'files/prompt:*' are resources and prompts.`;
 
 const SIGN_OUT_NOTES = `
-A JWT is good until it ends, also if its holder has lost a group since. After
-this, only those that are issued later count, with the groups of then. A token
-of the gateway itself stays; revoke ends it.`;
+A JWT is good until it ends, even if its holder has lost a group since. After
+this, only JWTs that are issued later count, with the groups that they name.
+The gateway's own tokens stay valid; plugboard tokens revoke ends one.`;
 
 const MOST_PER_MINUTE = 100_000_000;
 
@@ -172,7 +172,7 @@ export const COMMANDS = [
           },
         ],
         options: {
-          all: { kind: "flag", name: "--all", about: "those of everybody" },
+          all: { kind: "flag", name: "--all", about: "sign everybody out" },
         },
         notes: SIGN_OUT_NOTES,
         examples: ["plugboard tokens signout --all"],

@@ -312,7 +312,7 @@ const shared = object({
     .optional(),
   differing: oneOf(["warn", "unready"])
     .describe(
-      "What a gateway does that runs with another configuration than most others: it says so, or it is not ready either.",
+      "What a gateway does if most others run with another configuration: it says so, or it says so and is not ready.",
       { default: "warn", see: "fleet.md#different-configurations" },
     )
     .optional(),

@@ -346,7 +346,7 @@ function named(agentId: string): string {
 
 function noRight(agentId: string | undefined): string {
   const what = agentId === undefined ? "the gateway as a whole" : `the agent '${named(agentId)}'`;
-  return `nothing in this token gives a right to ${what}; whoever runs this gateway says in gateway.jwt.rights what does`;
+  return `this token gives no right to ${what}: no entry of gateway.jwt.rights fits it; ask whoever runs this gateway`;
 }
 
 /** The tokens of the gateway have no dots. */

@@ -158,6 +158,6 @@ function notBegun(): PlugboardError {
 
 function hasNoRole(claims: JWTPayload): PlugboardError {
   return new PlugboardError("REFUSED_BY_POLICY", `${nameOf(claims)} may not see this page`, {
-    hint: "whoever runs the gateway says in gateway.jwt.rights who has a role",
+    hint: "ask whoever runs the gateway: no entry of gateway.jwt.rights with a role fits you",
   });
 }

@@ -314,7 +314,7 @@ describe("a claim", () => {
     const reply = await rig.sendWith(token);
     expect(reply).toMatchObject({
       status: 403,
-      body: "nothing in this token gives a right to the agent 'default'; whoever runs this gateway says in gateway.jwt.rights what does",
+      body: "this token gives no right to the agent 'default': no entry of gateway.jwt.rights fits it; ask whoever runs this gateway",
     });
     expect(reply.headers["www-authenticate"]).toContain('error="insufficient_scope"');
   });

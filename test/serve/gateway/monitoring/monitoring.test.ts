@@ -7,14 +7,18 @@ import type { Viewer } from "../../../../src/serve/gateway/agents.ts";
 import { Monitoring } from "../../../../src/serve/gateway/monitoring/monitoring.ts";
 import { systemClock } from "../../../../src/util/clock.ts";
 
-it("answers readers in turns of their callers", async () => {
-  const monitoring = new Monitoring({
+function opened(...agentIds: string[]): Monitoring {
+  return new Monitoring({
     version: "0",
     pid: 1,
-    agentIds: [],
+    agentIds,
     clock: systemClock,
     logger: silentLogger,
   });
+}
+
+it("answers readers in turns of their callers", async () => {
+  const monitoring = opened();
   monitoring.show({
     isReady: () => true,
     inFlight: () => 0,
@@ -39,13 +43,7 @@ it("knows the past of a server that failed before anybody listened", async () =>
   const env = { KEY: "secret://env/PLUGBOARD_TEST_NOT_SET" };
   await using board = await openBoard({ servers: { needy: { command: "never-started", env } } });
   await expect.poll(() => board.status()[0]?.state.kind).toBe("failed");
-  const monitoring = new Monitoring({
-    version: "0",
-    pid: 1,
-    agentIds: ["default"],
-    clock: systemClock,
-    logger: silentLogger,
-  });
+  const monitoring = opened("default");
   monitoring.watch("default", board)();
   expect(monitoring.history.of("default", "needy")).toMatchObject([
     { state: "failed", why: expect.stringContaining("PLUGBOARD_TEST_NOT_SET") },
@@ -54,13 +52,7 @@ it("knows the past of a server that failed before anybody listened", async () =>
 });
 
 it("counts the calls of each caller, those of too many together, and the calls that wait", async () => {
-  const monitoring = new Monitoring({
-    version: "0",
-    pid: 1,
-    agentIds: [],
-    clock: systemClock,
-    logger: silentLogger,
-  });
+  const monitoring = opened();
   const shown: { viewer?: Viewer } = {};
   monitoring.show({
     isReady: () => true,
