@@ -77,6 +77,21 @@ describe("a rate limit", () => {
     expect(await through(stage, WRITE, 2)).toBe(1);
   });
 
+  it("tells a call how long it waits, and for which limit", async () => {
+    const { stage, clock } = limited({ default: 3 });
+    const told: unknown[] = [];
+    const call = (): Promise<unknown> =>
+      pass(stage, callOf(READ, { onUpdate: (update) => told.push(update) }));
+    for (let n = 0; n < 3; n += 1) await call();
+    expect(told).toEqual([]);
+    const waiting = call();
+    await settle();
+    expect(JSON.stringify(told)).toContain("waits 20 s: calls to docs are slowed down to 3 calls");
+    await clock.advance(20_000);
+    await waiting;
+    expect(told).toHaveLength(1);
+  });
+
   it("of a tool alone leaves the others free", async () => {
     const { stage } = limited({ tools: { write: 1 } });
     expect(await through(stage, WRITE, 2)).toBe(1);

@@ -1,10 +1,23 @@
 import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 import { describe, expect, it } from "vitest";
 import { PlugboardError, withoutEffect } from "../../../../src/core/types/errors.ts";
+import { deferred } from "../../../../src/util/deferred.ts";
 import { settle } from "../../../support/manual-clock.ts";
 import { openTransport, TIMEOUT } from "../../../support/stdio-peer.ts";
 
 const RESULT = { content: [] };
+
+it("reads nothing more until there is room for what the server asks", async () => {
+  const { answer, forSdk, transport } = openTransport();
+  const room = deferred<void>();
+  transport.room = () => room.promise;
+  await answer(messageOf("first"));
+  await answer(messageOf("second"));
+  expect(forSdk).toEqual([messageOf("first")]);
+  room.resolve();
+  await settle();
+  expect(forSdk).toEqual([messageOf("first"), messageOf("second")]);
+});
 
 describe("a batch", () => {
   it("is taken apart", async () => {
