@@ -9,7 +9,7 @@ const RESULT = { content: [] };
 
 it("reads nothing more until there is room for what the server asks", async () => {
   const { answer, forSdk, transport } = openTransport();
-  const room = deferred<void>();
+  const room = deferred();
   transport.room = () => room.promise;
   await answer(messageOf("first"));
   await answer(messageOf("second"));
