@@ -1,5 +1,5 @@
-// Rules, settings and patterns of tokens and of JWTs' rights that match nothing, rules that leave a server without tools, tools that wait for your approval, and
-// doubles: what is to be said about servers together.
+// What is to be said about servers together: rules, settings and patterns of tokens and of JWTs' rights that match nothing,
+// rules that leave a server without tools, tools that wait for your approval, doubles.
 
 import { lostReason, lostRemedy, PinReview, pinsOf } from "../../core/board/pins.ts";
 import { isPrecaution, problemAndConsequence } from "../../core/board/rules.ts";

@@ -51,8 +51,8 @@ export async function openBundleFile(
 }
 
 /**
- * Removes bundles that no file names, and that no undo would bring back, after `file` was written or stayed as it was. What cannot be removed does no harm,
- * so this never rejects.
+ * Removes bundles that no file names, and that no undo would bring back, after `file` was written or stayed as it was. What
+ * cannot be removed does no harm, so this never rejects.
  */
 export async function removeUnusedBundles(
   { path }: Pick<ServerFile, "path">,

@@ -10,8 +10,8 @@ import { strictestGuard, strictestInclude } from "../guard/strictest.ts";
 
 /**
  * Rules match servers by name, so the name must match too: otherwise a session could use the login under a name
- * that no rule knows. The agent must have the session's options applied. `perMinute` is the session's rate limit. Returns `definition` unchanged if no
- * server matches.
+ * that no rule knows. The agent must have the session's options applied. `perMinute` is the session's rate limit. Returns
+ * `definition` unchanged if no server matches.
  */
 export function withMatchingServer(
   definition: ServerDefinition,

@@ -157,7 +157,10 @@ export interface SessionOptions extends RequestHandlers {
   person?: SessionPerson | false;
   /** Identifies the session in the audit log. Default: a random id. */
   id?: string;
-  /** Whether the audit and the log name the session. `false`: several callers share it, and the caller says whose a call is. Default true. */
+  /**
+   * Whether the audit and the log name the session. `false`: several callers share it, and the caller says whose a call is.
+   * Default true.
+   */
   isNamed?: boolean;
   /** Tools for this session only, in addition to the board's. */
   native?: readonly (NativeTool | NativeToolFactory)[];

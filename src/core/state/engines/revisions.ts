@@ -28,7 +28,7 @@ export const ALIVE = "seen > now() - interval '15 seconds'";
 const FORGET_MS = 5000;
 /** How often a replica seals what it says of itself. */
 const SEAL_MS = 10_000;
-/** How far from this machine's time it may have been sealed: with two clocks that differ by half a minute, a beat that is late. */
+/** A row counts that was sealed within this of our time: clocks may differ by half a minute, and a beat may be late. */
 const SEALED_FOR_MS = 60_000;
 /** Two machines that differ by less from the engine differ by less than half a minute from each other. */
 const CLOCK_DIFFERS_MS = 15_000;

@@ -10,7 +10,10 @@ interface Field {
   kind: "field";
   /** How many fields it is inside. */
   depth: number;
-  /** As it is typed: `place.city` as in `place.city=Oslo`, `labels.…` under any key. Within an item of a list, its key in the item's JSON. */
+  /**
+   * As it is typed: `place.city` as in `place.city=Oslo`, `labels.…` under any key. Within an item of a list, its key in the
+   * item's JSON.
+   */
   path: string;
   type: string;
   /** `required`, `default 5`, `1 to 100`. */
