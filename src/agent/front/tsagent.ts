@@ -111,7 +111,8 @@ function entryOf({ http }: BoardAddress): JsonObject {
     type: "streamable-http",
     url: http.url,
     headers: Object.fromEntries(http.headers.map(({ name, value }) => [name, value])),
-    // Its ACP server has nobody to ask, so it leaves out tools that need a permission. The board asks the client.
+    // Its ACP server has nobody to ask, so it leaves out tools that need a permission. The board asks the client where
+    // `approval` is set.
     serverToolDefaults: { include: "always", permissionRequired: false },
   };
 }
