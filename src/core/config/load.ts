@@ -100,7 +100,7 @@ export async function loadConfigWith(
     change(toAgentConfig({ ...file, agentIds: known }, agentId, options)),
   ) as [AgentConfig, AgentConfig];
   throwIfAny(looserKeys(under.layers, over.layers, under.file).map(over.asWritten), over.source);
-  return layOver(second, first);
+  return layOver(second, first, under.layers.root);
 }
 
 /** Which agents a file has. Rejects with CONFIG_INVALID. */

@@ -30,14 +30,15 @@ export function withoutOwner(agent: AgentConfig): AgentConfig {
   return { ...agent, acp: undefined, warnings: [...warnings, warning] };
 }
 
-export function layOver(base: AgentConfig, above: AgentConfig): AgentConfig {
+/** `baseRoot` is all that the file beneath says. */
+export function layOver(base: AgentConfig, above: AgentConfig, baseRoot: unknown): AgentConfig {
   const over = withoutOwner(above);
   const roots = over.roots ?? base.roots;
   const keepAlive = over.keepAlive ?? base.keepAlive;
   const names = over.hasToolNames ? over : base;
   const models = over.model === undefined ? base : over;
   const servers = layServers(base, over);
-  const secrets = bothSecrets(base, over);
+  const secrets = bothSecrets(base, over, baseRoot);
   const own = new Set(servers.map(({ name }) => name));
   const leftOut = [...(over.leftOut ?? []), ...(base.leftOut ?? [])].filter(
     ({ name }) => !own.has(name),
@@ -69,12 +70,16 @@ export function layOver(base: AgentConfig, above: AgentConfig): AgentConfig {
 /**
  * The providers of the lower file come first, and their own references are resolved by that file alone: the file above
  * must not decide which address gets the credentials of the user's own provider, or which program gives the values of
- * the user's own servers.
+ * the user's own servers, workers and engines.
  */
-function bothSecrets(base: AgentConfig, over: AgentConfig): AgentConfig["secrets"] {
+function bothSecrets(
+  base: AgentConfig,
+  over: AgentConfig,
+  baseRoot: unknown,
+): AgentConfig["secrets"] {
   if (over.secrets === undefined) return base.secrets;
-  const { servers, modelProviders, secrets = {} } = base;
-  const refersTo = everyReference([servers.map(({ target }) => target), modelProviders, secrets]);
+  const { secrets = {} } = base;
+  const refersTo = everyReference(baseRoot);
   const used = new Set(refersTo.map(({ provider }) => provider));
   const helpers = new Set(
     refersTo.flatMap(({ provider, path }) => (provider === "exec" ? [path.split("/")[0]] : [])),
@@ -166,7 +171,7 @@ function asStrictAs(
   });
   return {
     ...own,
-    ...strictest(beneath, own, ["include", "scope", "maxMessageBytes"]),
+    ...strictest(beneath, own, ["include", "scope", "maxMessageBytes", "toolPrefix"]),
     resources: fewerResources(beneath.resources, own.resources),
     guard: Object.keys(guard).length === 0 ? undefined : guard,
   };

@@ -1,6 +1,6 @@
 // What a project's file may do to your own: of each key here, the stricter value holds. A project's file that says
 // something looser than yours, or than what holds where yours says nothing, is refused at that place. What only concerns
-// the project, and starts nothing, is not here: models, prompts, timeouts, names.
+// the project, and starts nothing, is not here: models, prompts, timeouts.
 
 import { isDeepStrictEqual } from "node:util";
 import { valueIn } from "../../types/json.ts";
@@ -163,6 +163,9 @@ const AGENT: Rules = {
   "limits.sessionServers": atMost(10),
   "limits.sessionTools": atMost(100),
   maxSteps: atMost(50),
+  // Your rules may name a tool as it is called with them.
+  "mcp.toolNames": yoursFirst,
+  "mcp.toolNameLength": yoursFirst,
 };
 
 /** Of a server of your name, and of all servers that a session brings. */
@@ -180,6 +183,7 @@ const SERVER: Rules = {
   maxResultBytes: atMost(262_144),
   maxMessageBytes: atMost(64 * MEBIBYTE),
   scope: inOrder(["shared", "session"], "shared"),
+  toolPrefix: yoursFirst,
   allowInsecure: inOrder([true, false], false),
   allowPrivate: inOrder([true, false], false),
 };
@@ -347,7 +351,8 @@ function isTaken({ hold, takes }: Rule, mine: unknown, theirs: unknown): boolean
   return takes?.(mine, theirs) ?? isDeepStrictEqual(hold(mine, theirs), theirs);
 }
 
-function reason({ unset }: Rule, mine: unknown, theirs: unknown): string {
+function reason({ unset, hold }: Rule, mine: unknown, theirs: unknown): string {
+  if (hold === yoursFirst.hold) return "is not what your own file says";
   const isPlain = [mine ?? unset, theirs].every((each) => isWord(each));
   if (!isPlain) {
     return mine === undefined && unset === undefined

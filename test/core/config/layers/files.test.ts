@@ -49,6 +49,12 @@ describe("the servers of two files", () => {
     });
   });
 
+  it("keep the name that your rules have for their tools", async () => {
+    const prefixed = (toolPrefix?: string) => servers({ docs: { command: "a", toolPrefix } });
+    const { agent } = await layered(prefixed("gh"), prefixed());
+    expect(agent.servers[0]?.toolPrefix).toBe("gh");
+  });
+
   it("are as they are in one file, where the other is empty", async () => {
     const one = await writeConfig(JSON.stringify(servers({ docs: { command: "docs" } })));
     const { from: _, ...alone } = (await loadConfig(one)).servers[0]!;
@@ -95,6 +101,37 @@ describe("the secrets of two files", () => {
       { gcp: { endpoint: "evil.example" } },
       {},
       ["secrets.gcp"],
+    ],
+    [
+      "the same for a worker of yours",
+      servers({
+        mine: {
+          command: "a",
+          worker: { url: "https://w.example/mcp", token: "secret://vault/a#t" },
+        },
+        more: {
+          command: "b",
+          env: { T: "secret://gcp/a" },
+          worker: { url: "https://v.example/mcp", token: "${T}" },
+        },
+      }),
+      { vault: { address: evil }, gcp: { endpoint: "evil.example" } },
+      {},
+      ["secrets.vault", "secrets.gcp"],
+    ],
+    [
+      "the same for the engines of your gateway",
+      {
+        gateway: {
+          shared: {
+            postgres: { url: "postgres://p@db.example/p", password: "secret://vault/a#p" },
+            keys: ["secret://gcp/key"],
+          },
+        },
+      },
+      { vault: { address: evil }, gcp: { endpoint: "evil.example" } },
+      {},
+      ["secrets.vault", "secrets.gcp"],
     ],
     [
       "the same for the sign-in of a provider of yours",

@@ -57,6 +57,8 @@ const PER_SERVER: [string, unknown, unknown, unknown][] = [
   ["maxMessageBytes", undefined, 67_108_865, 5000],
   ["scope", "session", "shared", "session"],
   ["scope", undefined, undefined, "session"],
+  ["toolPrefix", "gh", "zz", "gh"],
+  ["toolPrefix", undefined, undefined, "gh"],
 ];
 
 const SERVER = { command: "docs" };
@@ -145,6 +147,9 @@ const CASES: Case[] = [
   [`${AGENT}.limits.sessionServers`, undefined, 1000, 3],
   [`${AGENT}.limits.sessionTools`, 5, 6, 4],
   [`${AGENT}.maxSteps`, undefined, 51, 49],
+  [`${AGENT}.mcp.toolNames`, "{server}_{tool}", "{tool}_{server}", "{server}_{tool}"],
+  [`${AGENT}.mcp.toolNames`, undefined, undefined, "{tool}_{server}"],
+  [`${AGENT}.mcp.toolNameLength`, 40, 50, 40],
   ...PER_SERVER.map(([key, ...values]): Case => [`${DOCS}.${key}`, ...values, SERVER]),
   ...PER_SERVER.map(([key, ...values]): Case => [`${SESSION}.${key}`, ...values]),
   [`${DOCS}.allowInsecure`, undefined, true, false, REMOTE],
@@ -162,13 +167,11 @@ const FREE = [
   ...["env", "exec", "gcp", "aws", "vault", "azure", "op", "keyring"].map(
     (key) => `secrets.${key}`,
   ),
-  // What the agent is, and how the names of tools look.
+  // What the agent is.
   ...["id", "model", "models", "systemPrompt", "modelNotice", "modelTimeout", "workspace"].map(
     (key) => `${AGENT}.${key}`,
   ),
-  ...["toolNames", "toolNameLength", "startupWait", "resourceTools", "toolSearch"].map(
-    (key) => `${AGENT}.mcp.${key}`,
-  ),
+  ...["startupWait", "resourceTools", "toolSearch"].map((key) => `${AGENT}.mcp.${key}`),
   // Each file says it of its own servers.
   `${AGENT}.mcp.roots`,
   `${AGENT}.mcp.keepAlive`,
@@ -194,7 +197,7 @@ const FREE = [
   ...["timeout", "toolTimeout", "restartOnCrash", "maxRestarts", "lazy", "idleTimeout"].map(
     (key) => `${DOCS}.${key}`,
   ),
-  ...["protocol", "toolPrefix", "resourceRefreshMs"].map((key) => `${DOCS}.${key}`),
+  ...["protocol", "resourceRefreshMs"].map((key) => `${DOCS}.${key}`),
 ];
 
 /** Puts what belongs beside the last key there. */
