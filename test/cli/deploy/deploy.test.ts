@@ -60,6 +60,8 @@ const FILE = `{
 
 /** Has the form of a token, and is none. */
 const GITHUB = `ghp_${"Ab1".repeat(12)}`;
+const PACKED = Buffer.from(GITHUB).toString("base64");
+const PACKED_JSON = Buffer.from('{"apiKey":"abcd1234efgh5678"}').toString("base64");
 
 function configured(text = FILE): { env: Record<string, string> } {
   const path = join(scratch.directory, "team.json");
@@ -333,6 +335,49 @@ it.each([
         "8443/mcp",
         "8443/s/Zx81kQp0vT3mLw9RbY2c",
         "mcpServers.docs.url",
+      ],
+      [
+        "that is percent-encoded",
+        "8443/mcp",
+        `8443/${GITHUB.replace("_", "%5F")}/mcp`,
+        "mcpServers.docs.url",
+      ],
+      [
+        "in base64 of JSON",
+        '"env": { "CRM_TOKEN"',
+        `"env": { "X": "${PACKED_JSON}", "CRM_TOKEN"`,
+        "mcpServers.crm.env.X",
+      ],
+      ["in base64 in a comment", "Kept as it is.", `Was ${PACKED}`, "the comment in line 2"],
+      [
+        "with a character that nobody sees",
+        '"-y", "search"',
+        `"-y", "${GITHUB.slice(0, 9)}\u200b${GITHUB.slice(9)}"`,
+        "mcpServers.search.args[1]",
+      ],
+      [
+        "as the default of a variable",
+        '"-y", "search"',
+        '"-y", "${SEARCH_PASSWORD:-pw1 pw1}"',
+        "mcpServers.search.args[1]",
+      ],
+      [
+        "as the default of a key",
+        '"secret://env/PLUGBOARD_KEY"',
+        '"${FIRST:-pw1pw1pw1pw1pw1pw1pw1pw1pw1pw1pw1}"',
+        "gateway.shared.keys[0]",
+      ],
+      [
+        "in an argument of a helper",
+        '"gateway": {',
+        '"secrets": { "exec": { "h": { "command": "/h", "args": ["--token", "pw1a2b3c4d5"] } } }, "gateway": {',
+        "secrets.exec.h.args[1]",
+      ],
+      [
+        "in an option that is a comment",
+        "Kept as it is.",
+        "docs --token pw1a2b3c4d5",
+        "the comment in line 2",
       ],
       ["in a comment", "Kept as it is.", `Not ${GITHUB} any more.`, "the comment in line 2"],
       [
