@@ -215,6 +215,7 @@ export function changeServerFile(
     for (const name of names) requireSame(name, file, text);
     const trust = await trustBefore(source, text, context);
     const changed = change(text);
+    await requireNotLooser(source, text.original.text, changed, io);
     await writeTextFile(text.original, changed, modeOf(source));
     const { text: replaced } = text.original;
     if (what !== undefined && changed !== replaced) {
@@ -240,6 +241,27 @@ export function changeServerFile(
     await store.approve(path, [...approved, ...before], clock.now());
     return true;
   });
+}
+
+/** Rejects with CONFIG_INVALID if the file beneath makes the changed file one that is refused, unless it was refused before. */
+async function requireNotLooser(
+  { path, base }: FileSource,
+  before: string | undefined,
+  changed: string,
+  { cwd, homedir }: CliContext["io"],
+): Promise<void> {
+  if (base === undefined) return;
+  const load = async (text: string): Promise<unknown> =>
+    loadConfig(path, undefined, { cwd, homedir, base, text: withoutMark(text) });
+  try {
+    await load(changed);
+  } catch (error) {
+    const wasRefused = await load(before ?? "{}").then(
+      () => false,
+      () => true,
+    );
+    if (!wasRefused) throw error;
+  }
 }
 
 /** Without the byte order mark, which a file keeps. */

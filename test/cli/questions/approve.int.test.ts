@@ -1,3 +1,5 @@
+import { mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { beforeEach, describe, expect, it } from "vitest";
 import { fixture } from "../../support/boards.ts";
@@ -12,10 +14,15 @@ describe("a call that must be approved", () => {
   beforeEach(() => configure({ echo: fixture("echo") }, { tools: { approval: "ask" } }));
 
   /** Somebody at a terminal who types this when asked. */
-  async function answering(answer: string, argv: string[], columns = 80) {
+  async function answering(
+    answer: string,
+    argv: string[],
+    columns = 80,
+    config = ["--config", "board.json"],
+  ) {
     const stdin = Object.assign(new PassThrough(), { isTTY: true });
     const stderr = new Sink({ columns, rows: 24 });
-    const running = scratch.start(["--config", "board.json", ...argv], {
+    const running = scratch.start([...config, ...argv], {
       stdin,
       stderr,
       env: { NO_COLOR: "1" },
@@ -67,6 +74,22 @@ describe("a call that must be approved", () => {
     const other = await answering("b\n", ["call", "echo", "text=hi"]);
     expect(other.code).toBe(4);
     expect(other.stderr).not.toContain("[b]elieve");
+  });
+
+  it("does not believe a project's server in place of one of yours, whose file would refuse that", async () => {
+    const echo = { ...fixture("echo"), approval: "destructive" } as const;
+    mkdirSync(join(scratch.directory, "home"));
+    const [own, project] = ["home/plugboard.json", "plugboard.json"] as const;
+    for (const file of [own, project]) scratch.file(file, { mcpServers: { echo } });
+    await scratch.run(["trust", "--yes"]);
+    const before = readFileSync(join(scratch.directory, project), "utf8");
+    const argv = ["call", "add", "a=1", "b=2"];
+    const { code, stdout, stderr } = await answering("b\n", argv, 1000, []);
+    expect([code, stdout]).toEqual([0, "3\n"]);
+    expect(stderr).toContain("echo is not believed: ");
+    expect(stderr).toContain("mcpServers.echo.trusted  is true, looser than false");
+    expect(readFileSync(join(scratch.directory, project), "utf8")).toBe(before);
+    expect(await answering("y\n", argv, 1000, [])).toMatchObject({ code: 0, stdout: "3\n" });
   });
 
   it.each([80, 100])("quotes a long description behind a bar, %i columns wide", async (columns) => {
