@@ -11,7 +11,7 @@ import type { RequestRouter } from "../requests/request-router.ts";
 import { REQUEST_METHODS, type RequestMethod } from "../requests/server-requests.ts";
 import type { Wire } from "../transport/carrier.ts";
 import type { Handshake, Implementation } from "./handshake.ts";
-import { RequestTurns } from "./request-turns.ts";
+import { MessageTurns } from "./message-turns.ts";
 
 type Sdk = typeof import("@modelcontextprotocol/client");
 
@@ -41,7 +41,7 @@ export class SdkClient implements Pick<
 > {
   readonly #options: AttachOptions;
   /** What the server sends waits here while the SDK is being loaded. */
-  readonly #turns: RequestTurns;
+  readonly #turns: MessageTurns;
   /** The SDK's own. */
   #deliver: Wire["onmessage"];
   #attached: Promise<Client> | undefined;
@@ -50,7 +50,7 @@ export class SdkClient implements Pick<
   constructor(options: AttachOptions) {
     this.#options = options;
     const { transport, router } = options;
-    this.#turns = new RequestTurns({
+    this.#turns = new MessageTurns({
       handOver: (message) => this.#handOver(message),
       onWait: (id) => router.arrived(id),
       onDone: (id) => router.forgetArrived(id),

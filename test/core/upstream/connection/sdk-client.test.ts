@@ -1,3 +1,4 @@
+import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 import { describe, expect, it } from "vitest";
 import type { OnElicitation } from "../../../../src/core/types/elicitation.ts";
 import { silentLogger } from "../../../../src/core/types/logger.ts";
@@ -81,6 +82,30 @@ describe("the SDK", () => {
     await answer(...Array.from({ length: 5 }, (_, id) => ping(9000 + id)));
     expect(answered()).toHaveLength(2005);
   });
+
+  it.each([
+    ["updates", "notifications/resources/updated", { uri: "x://y" }],
+    ["cancellations of nothing", "notifications/cancelled", { requestId: 7 }],
+    ["reports that nobody knows", "notifications/nothing", {}],
+  ])(
+    "takes %s a few in a turn too, and lets nothing more be read meanwhile",
+    async (_, method, params) => {
+      const { answer, stdin, transport } = open();
+      await attached(answer);
+      // As many as fit into one chunk; the answer tells when all have had their turn.
+      const reports = Array.from({ length: 600 }, () => ({ jsonrpc: "2.0", method, params }));
+      for (const each of [...reports, ping(1)]) transport.onmessage?.(each as JSONRPCMessage);
+      let isRead = false;
+      void transport.room?.()?.then(() => (isRead = true));
+      let turns = 0;
+      for (; stdin.messages().length === 0; turns += 1) {
+        if (turns < 50) expect(isRead).toBe(false);
+        await new Promise(setImmediate);
+      }
+      expect(turns).toBeGreaterThan(50);
+      expect([isRead, transport.room?.()]).toEqual([true, undefined]);
+    },
+  );
 
   it("forgets what a server asked and has cancelled before its turn", async () => {
     const { answer, stdin } = open();

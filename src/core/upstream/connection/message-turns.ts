@@ -1,6 +1,6 @@
-// What a server asks of the host, handed over in the order in which it came: a few requests at once, and of more one in each
-// turn of the event loop. To answer a request costs the host far more than it costs the server to write it, so that
-// beside a server that asks without a pause nothing else would get a turn.
+// What a server asks of the host and reports to it, handed over in the order in which it came: a few messages at once, and
+// of more some in each turn of the event loop. To take a message costs the host far more than it costs the server to
+// write it, so that beside a server that writes without a pause nothing else would get a turn.
 
 import type {
   JSONRPCMessage,
@@ -13,10 +13,12 @@ import { type Deferred, deferred } from "../../../util/deferred.ts";
 const MOST_WAITING = 2000;
 /** While this many wait, nothing more is read until few are left. */
 const MANY = 64;
-/** So many are handed over at once, as a server asks them that waits for the answers. */
+/** So many requests are handed over at once, as a server asks them that waits for the answers. */
 const FEW = 8;
+/** A request costs as much as so many reports. */
+const REQUEST = 8;
 
-export interface RequestTurnsOptions {
+export interface MessageTurnsOptions {
   handOver: (message: JSONRPCMessage) => void;
   /** A request has to wait. Whose call it belongs to must be decided now. */
   onWait: (id: unknown) => void;
@@ -24,18 +26,18 @@ export interface RequestTurnsOptions {
   onDone: (id: unknown) => void;
 }
 
-export class RequestTurns {
-  readonly #options: RequestTurnsOptions;
+export class MessageTurns {
+  readonly #options: MessageTurnsOptions;
   readonly #waiting: JSONRPCMessage[] = [];
   #isHeld = true;
-  /** How many requests were handed over in this turn. */
+  /** What was handed over in this turn, counted in reports. */
   #taken = 0;
   /** Those among them that had to wait. */
   #handedOver: JSONRPCMessage[] = [];
   #room: Deferred<void> | undefined;
 
   /** Nothing is handed over before `release`. */
-  constructor(options: RequestTurnsOptions) {
+  constructor(options: MessageTurnsOptions) {
     this.#options = options;
   }
 
@@ -46,11 +48,8 @@ export class RequestTurns {
 
   take(message: JSONRPCMessage): void {
     if (isCancellation(message) && this.#cancelled(message)) return;
-    // Reports of what a server has asked must not overtake it. Others belong to nothing that waits here.
-    const mayOvertake = !isRequest(message) && !isCompletion(message);
-    if (!this.#isHeld && (mayOvertake || (this.#taken < FEW && this.#waiting.length === 0))) {
-      return this.#handOver(message);
-    }
+    const hasTurn = this.#taken < FEW * REQUEST && this.#waiting.length === 0;
+    if (!this.#isHeld && hasTurn) return this.#handOver(message);
     // To refuse it would keep the host as busy as to answer it.
     if (this.#waiting.length >= MOST_WAITING) return;
     this.#waiting.push(message);
@@ -71,17 +70,15 @@ export class RequestTurns {
   }
 
   #handOver(message: JSONRPCMessage): void {
-    if (isRequest(message)) {
-      if (this.#taken === 0) setImmediate(this.#next);
-      this.#taken += 1;
-    }
+    if (this.#taken === 0) setImmediate(this.#next);
+    this.#taken += isRequest(message) ? REQUEST : 1;
     this.#options.handOver(message);
   }
 
   readonly #next = (): void => {
     for (const message of this.#handedOver.splice(0)) this.#done(message);
     this.#taken = 0;
-    const most = this.#waiting.length <= FEW ? FEW : 1;
+    const most = this.#waiting.length <= FEW ? FEW * REQUEST : REQUEST;
     while (this.#taken < most) {
       const message = this.#waiting.shift();
       if (message === undefined) break;
@@ -117,8 +114,4 @@ function isRequest(message: JSONRPCMessage): message is JSONRPCRequest {
 
 function isCancellation(message: JSONRPCMessage): message is JSONRPCNotification {
   return "method" in message && message.method === "notifications/cancelled";
-}
-
-function isCompletion(message: JSONRPCMessage): boolean {
-  return "method" in message && message.method === "notifications/elicitation/complete";
 }
