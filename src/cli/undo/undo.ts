@@ -16,6 +16,7 @@ import { parseText } from "../../core/config/text/document.ts";
 import { readTextFile, writeTextFile } from "../../core/config/text/text-file.ts";
 import { readLaunches } from "../../core/config/trust/trust.ts";
 import { TrustStore } from "../../core/config/trust/trust-store.ts";
+import { hasSecretIn } from "../../core/config/written-secret.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import { duration, inWords } from "../../util/text.ts";
 import { visible } from "../../util/visible.ts";
@@ -206,7 +207,9 @@ async function changedSince(
   const signs = { added: "+", removed: "-", same: " ", gap: " " } as const;
   const lines = (await fileDiff(after, now)).map(({ kind, text }) => {
     const shown = hidden.reduce((rest, secret) => rest.replaceAll(secret, "…"), text);
-    return kind === "gap" ? "  …" : `${signs[kind]} ${shown}`;
+    if (kind === "gap") return "  …";
+    // A comment may have one, which is in no value.
+    return `${signs[kind]} ${hasSecretIn(shown) ? "…" : shown}`;
   });
   return refused([`${message}:`, ...lines.map((line) => `  ${line}`)].join("\n"));
 }

@@ -86,19 +86,24 @@ function isSecret(value: string, path: KeyPath): boolean {
   return plain !== undefined && (hideInMessage(plain) !== plain || hideInJsonText(plain) !== plain);
 }
 
+/** Whether a line or a comment has a secret written out in it. */
+export function hasSecretIn(text: string): boolean {
+  return readings(text).some(isSecretText);
+}
+
 function secretInText(text: string): string | undefined {
   for (const { 0: part, index } of text.matchAll(STRING_OR_COMMENT)) {
-    if (!part.startsWith("/") || !readings(part).some(isSecretComment)) continue;
+    if (!part.startsWith("/") || !hasSecretIn(part)) continue;
     return `the comment in line ${text.slice(0, index).split("\n").length}`;
   }
   return undefined;
 }
 
-function isSecretComment(comment: string): boolean {
+function isSecretText(text: string): boolean {
   return (
-    hasCredentialIn(comment) ||
-    hideInMessage(comment) !== comment ||
-    Array.from(comment.matchAll(PAIR)).some(([, name = "", value = ""]) => {
+    hasCredentialIn(text) ||
+    hideInMessage(text) !== text ||
+    Array.from(text.matchAll(PAIR)).some(([, name = "", value = ""]) => {
       const isNamed = credentialLikeness(name) !== undefined && /\d/.test(value);
       return writtenOut(value) !== undefined && isNamed;
     })

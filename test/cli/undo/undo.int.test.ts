@@ -10,6 +10,8 @@ const scratch = useScratch();
 const ECHO = fileURLToPath(new URL("../../fixtures/servers/echo.mjs", import.meta.url));
 const BUNDLE = fileURLToPath(new URL("../../fixtures/bundles/hello.mcpb", import.meta.url));
 const KEY = "ghp_abcdefghijklmnopqrstuvwxyz012345";
+/** Has the form of a token, and is none. */
+const COMMENTED = `ghp_${"Ab1".repeat(12)}`;
 
 /** A byte order mark, tabs, comments, both kinds of quotes and of line ends: nothing that a writer would make anew. */
 const FILE = `\uFEFF{\r
@@ -123,7 +125,7 @@ describe("plugboard undo", () => {
     await fine("remove", "files");
     const removed = read();
     const edited = removed
-      .replace("// the web", '"new": { "command": "new" },')
+      .replace("// the web", `"new": { "command": "new" },\n// Was ${COMMENTED}`)
       .replace(KEY, `${KEY}9`);
     writeFileSync(own, edited);
     const { code, stderr } = await scratch.run(["undo"]);
@@ -132,6 +134,7 @@ describe("plugboard undo", () => {
     expect(stderr).toMatch(/^ +\+ .*"new": \{ "command": "new" \},$/m);
     expect(stderr).toMatch(/^ +- .*\/\/ the web$/m);
     expect(stderr).not.toContain(KEY);
+    expect(stderr).not.toContain(COMMENTED);
     expect(read()).toBe(edited);
     writeFileSync(own, "{");
     expect((await scratch.run(["undo"])).stderr).toContain("is not valid any more");
