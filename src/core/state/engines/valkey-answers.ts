@@ -60,7 +60,8 @@ export class AnswerMeter {
   }
 
   #digit(byte: number): string | undefined {
-    if (byte === MINUS) this.#isNothing = true;
+    // The driver counts on behind a sign in the middle, and would take `1-0` for 70.
+    if (byte === MINUS && this.#length === 0) this.#isNothing = true;
     else if (byte < ZERO || byte > NINE) return "it does not speak Valkey's protocol";
     else this.#length = this.#length * 10 + byte - ZERO;
     return this.#length > MOST_BYTES ? TOO_LARGE : undefined;

@@ -44,6 +44,11 @@ describe("an answer of Valkey", () => {
       "its answer is too large",
     ],
     ["a length that is none", "$1x\r\n", "it does not speak Valkey's protocol"],
+    [
+      "lists in each other, with a sign in their lengths",
+      `${"*1-0\r\n".repeat(3000)}:1\r\n`,
+      "it does not speak Valkey's protocol",
+    ],
     ["another type", "%1\r\n", "it does not speak Valkey's protocol"],
     ["another protocol", "HTTP/1.1 200 OK\r\n", "it does not speak Valkey's protocol"],
   ])("may not be %s", (_, answer, fault) => {
