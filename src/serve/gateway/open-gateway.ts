@@ -660,6 +660,7 @@ async function openHttp(
     behindProxy: settings.behindProxy,
     provider,
     issuer: settings.ui?.issuer,
+    rights: settings.jwt?.rights,
     sealer,
     state,
     clock,

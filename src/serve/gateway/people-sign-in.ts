@@ -5,10 +5,12 @@
 
 import { hash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { JWTPayload } from "jose";
 import { signInsOf } from "../../core/board/board.ts";
 import { type Caller, tokenOf } from "../../core/types/caller.ts";
 import { PlugboardError, toPlugboardError } from "../../core/types/errors.ts";
 import { isJsonObject, type JsonObject, objectIn } from "../../core/types/json.ts";
+import type { JwtRight } from "../../core/types/gateway-settings.ts";
 import type { Logger } from "../../core/types/logger.ts";
 import { describeSignOut } from "../../core/types/authorization.ts";
 import type { SharedState } from "../../core/types/shared-state.ts";
@@ -23,6 +25,7 @@ import { clientAddress } from "./access/client-address.ts";
 import type { Provider } from "./access/provider.ts";
 import type { AdmittedCaller } from "./access/admission.ts";
 import { RequestRate } from "./access/request-rate.ts";
+import { fittingRights, policyIn, rightFor, withheldClaim } from "./access/rights.ts";
 import type { GatewayAgents } from "./agents.ts";
 import { cookieIn } from "./page/visitors.ts";
 import type { Route } from "./gateway.ts";
@@ -50,6 +53,8 @@ export interface PeopleSignInOptions {
   /** The provider of people, if there is one, and the issuer of their tokens. Never rejects. */
   provider: Promise<Provider | undefined> | undefined;
   issuer: string | undefined;
+  /** What its people may do, by their claims. Undefined: whoever it knows is let in. */
+  rights: readonly JwtRight[] | undefined;
   sealer: Sealer;
   state: Pick<SharedState, "sessions" | "tokens" | "changes">;
   clock: Clock;
@@ -184,7 +189,7 @@ export class PeopleSignIn {
       });
     }
     const from = answer.get("iss");
-    const { sub } = await provider.finish({
+    const claims = await provider.finish({
       code,
       redirectUri: `${this.#options.url()}${IDENTITY}`,
       verifier,
@@ -192,7 +197,32 @@ export class PeopleSignIn {
       ...(from !== null && { from }),
     });
     reply.appendHeader("Set-Cookie", forget);
-    await this.#go(wishIn(begun), { caller: subjectCaller(issuer, sub ?? "") }, reply);
+    const wish = wishIn(begun);
+    await this.#go(wish, this.#admittedBy(claims, issuer, wish.agent), reply);
+  }
+
+  /** Throws REFUSED_BY_POLICY for whom the agent would refuse. */
+  #admittedBy(claims: JWTPayload, issuer: string, agent: string): AdmittedCaller {
+    const { rights, clock } = this.#options;
+    const caller = subjectCaller(issuer, claims.sub ?? "");
+    const admitted = { caller, signedIn: { as: caller.id, at: clock.now() } };
+    if (rights === undefined) return admitted;
+    const found = rightFor(agent, fittingRights(claims, issuer, rights));
+    if (found.kind === "withheld") {
+      throw new PlugboardError("REFUSED_BY_POLICY", withheldClaim(found.claim));
+    }
+    if (found.kind === "none") throw hasNoRight(agent);
+    const policy = policyIn(found.right, agent);
+    return { ...admitted, ...(policy && { policy }) };
+  }
+
+  /** Throws NOT_APPROVED once somebody was signed out of the gateway. */
+  #requireSignedIn({ signedIn }: Pick<AdmittedCaller, "signedIn">): void {
+    const { tokens } = this.#options.state;
+    if (signedIn === undefined || signedIn.at > tokens.signedOutUntil(signedIn.as)) return;
+    throw new PlugboardError("NOT_APPROVED", "you were signed out of this gateway", {
+      hint: "begin again",
+    });
   }
 
   async #go(
@@ -201,8 +231,9 @@ export class PeopleSignIn {
     reply: ServerResponse,
   ): Promise<void> {
     const { url, logger } = this.#options;
+    this.#requireSignedIn(admitted);
     const { board, release } = await this.#boardOf(id, server, admitted);
-    const { caller } = admitted;
+    const { caller, signedIn } = admitted;
     try {
       if (isOut) {
         const outcome = await signInsOf(board).end(server);
@@ -219,7 +250,14 @@ export class PeopleSignIn {
       const { url: page, begun } = await signInsOf(board).begin(server, back);
       this.#remember(
         state,
-        { agent: id, server, isOut, caller: { ...caller }, begun: { ...begun } },
+        {
+          agent: id,
+          server,
+          isOut,
+          caller: { ...caller },
+          ...(signedIn && { at: signedIn.at }),
+          begun: { ...begun },
+        },
         reply,
       );
       lead(reply, page);
@@ -237,7 +275,10 @@ export class PeopleSignIn {
     const caller = callerIn(value["caller"]);
     const begun = begunIn(value["begun"]);
     if (caller === undefined || begun === undefined) throw notBegun();
-    const { board, release } = await this.#boardOf(id, server, this.#admittedNow(caller));
+    const { at } = value;
+    const admitted = this.#admittedNow(caller);
+    this.#requireSignedIn(typeof at === "number" ? { signedIn: { as: caller.id, at } } : {});
+    const { board, release } = await this.#boardOf(id, server, admitted);
     try {
       const { state: now } = await signInsOf(board).finish(server, begun, answer);
       reply.appendHeader("Set-Cookie", forget);
@@ -398,6 +439,13 @@ function inBrowser(hint: string): string {
 function noSignIn(server: string): PlugboardError {
   return new PlugboardError("UNKNOWN_SERVER", `nobody signs in to '${server}' here`, {
     hint: "check the address",
+  });
+}
+
+function hasNoRight(agent: string): PlugboardError {
+  const message = `nothing that the provider says of you gives a right to the agent '${agent}'`;
+  return new PlugboardError("REFUSED_BY_POLICY", message, {
+    hint: "continue with the token of your program if that does; whoever runs this gateway says in gateway.jwt.rights what does",
   });
 }
 

@@ -6,6 +6,7 @@ import { decodeJwt } from "jose";
 import { onTestFinished } from "vitest";
 import { gatewaySettings } from "../../../src/core/config/gateway.ts";
 import { parseAgentConfig } from "../../../src/core/config/parse.ts";
+import type { GatewayBlock } from "../../../src/core/config/schema/gateway-schema.ts";
 import { openEngineState } from "../../../src/core/state/engines/open.ts";
 import { openFileState } from "../../../src/core/state/files/open.ts";
 import type { SharedSettings } from "../../../src/core/types/gateway-settings.ts";
@@ -61,6 +62,8 @@ export interface RigOptions {
   server?: (oauth: OAuthFixture) => Omit<ServerConfig, "url">;
   /** The rules of the agent. */
   tools?: { allow?: string[]; deny?: string[] };
+  /** What people may do, by their claims. */
+  rights?: NonNullable<GatewayBlock["jwt"]>["rights"];
   /** What its authorization server says of itself otherwise. */
   metadata?: JsonObject;
   /** Seconds that a token for that server lives. */
@@ -77,6 +80,7 @@ export async function openRig({
   clock = systemClock,
   server = () => ({ oauth: { per: "user" } }),
   tools,
+  rights,
   metadata,
   expiresIn,
   settings: given,
@@ -112,7 +116,7 @@ export async function openRig({
   const settings = gatewaySettings({
     ...given,
     publicUrl: url,
-    jwt: { issuers: issuers as { issuer: string; algorithms: ["ES256"] }[] },
+    jwt: { issuers: issuers as { issuer: string; algorithms: ["ES256"] }[], rights },
     ui: { clientId: CLIENT, issuer: provider.url },
   });
   const agent = parseAgentConfig({

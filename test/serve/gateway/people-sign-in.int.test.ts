@@ -317,6 +317,47 @@ it("refuses sign-ins that another browser, another page or another person has be
   }, SOON);
 });
 
+it("refuses whom the rights refuse, with any server, and whoever was signed out meanwhile", async () => {
+  const rig = await openRig({
+    rights: [
+      { claim: "groups", has: ["team"], agent: "default", allow: ["personal/*"] },
+      { claim: "groups", has: ["docs"], agent: "default", allow: ["docs/*"] },
+      { claim: "groups", has: ["lookers"], role: "viewer" },
+    ],
+  });
+  const asked = async (claims: object, out = {}): Promise<string> => {
+    const browser = new Browser();
+    rig.provider.claims = { sub: "ann", ...claims };
+    const page = await browser.open(`${rig.url}${PAGE}`, out);
+    const { text, next } = await browser.open((await browser.open(page.next ?? "")).next ?? "");
+    return next === undefined ? text : "goes on to the server";
+  };
+  const noRight = "Nothing that the provider says of you gives a right to the agent";
+  for (const [claims, expected] of [
+    [{}, noRight],
+    [{ groups: ["other"] }, noRight],
+    [{ groups: ["lookers"] }, noRight],
+    [{ _claim_names: { groups: "src1" } }, "has left &#34;groups&#34; out of this token"],
+    [{ groups: ["docs"] }, "Nobody signs in to &#39;personal&#39; here"],
+    [{ groups: ["team"] }, "goes on to the server"],
+  ] as const) {
+    expect(await asked(claims), JSON.stringify(claims)).toContain(expected);
+  }
+  expect(await asked({}, { do: "out" })).toContain(noRight);
+
+  const browser = new Browser();
+  rig.provider.claims = { sub: "ann", groups: ["team"] };
+  const page = await browser.open(`${rig.url}${PAGE}`, {});
+  const { next = "" } = await browser.open((await browser.open(page.next ?? "")).next ?? "");
+  const back = await rig.oauth.approve(next, { subject: "ann" });
+  await rig.state.tokens.signOut();
+  // As soon as the gateway has heard of it, nothing goes on that began before.
+  await vi.waitFor(async () => expect(await asked({ groups: ["team"] })).toContain(OUT), SOON);
+  expect((await browser.open(back)).text).toContain(OUT);
+});
+
+const OUT = "You were signed out of this gateway";
+
 it("behind a proxy, somebody who asks too often keeps nobody else from signing in", async () => {
   const rig = await openRig({ settings: { behindProxy: true } });
   const from = async (address: string): Promise<boolean> => {
