@@ -103,13 +103,17 @@ export class JwtVerifier {
 
 /**
  * An issuer signs other things with the same key. Where an audience is the id of a client, an ID token has it too; many issuers
- * give both kinds the type `JWT`, so that a hash of what came with it, or Keycloak's own `typ`, tells.
+ * give both kinds the type `JWT`, so that a hash of what came with it, the `nonce` of a sign-in (all that Entra's have), Keycloak's
+ * own `typ` or Cognito's `token_use` tells.
  */
 function isAccessToken(payload: JWTPayload, type: string | undefined): boolean {
   if (type !== undefined && !/^(?:application\/)?(?:at\+)?jwt$/i.test(type)) return false;
   if (["at_hash", "c_hash", "events"].some((claim) => Object.hasOwn(payload, claim))) return false;
-  const { typ } = payload;
-  return typeof typ !== "string" || !/^(?:id|refresh|offline|logout)$/i.test(typ);
+  const { typ, token_use: use } = payload;
+  // Keycloak had it in access tokens too, which say what they are.
+  const isNamed = typ === "Bearer" || /at\+jwt$/i.test(type ?? "");
+  if (Object.hasOwn(payload, "nonce") && !isNamed) return false;
+  return use !== "id" && (typeof typ !== "string" || !/^(?:id|refresh|offline|logout)$/i.test(typ));
 }
 
 function verdictOn(

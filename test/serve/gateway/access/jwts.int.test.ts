@@ -205,6 +205,8 @@ describe("what is no access token", () => {
   it.each<[string, JWTPayload, Record<string, unknown>?]>([
     ["an ID token with the hash of a token", { at_hash: "x" }],
     ["an ID token with the hash of a code", { c_hash: "x" }],
+    ["Entra's ID token, of the code flow", { nonce: "678910", ver: "2.0" }],
+    ["Cognito's ID token", { token_use: "id" }],
     ["Keycloak's ID token", { typ: "ID" }],
     ["Keycloak's refresh token", { typ: "Refresh" }],
     ["a logout token", { events: { "http://schemas.openid.net/event/backchannel-logout": {} } }],
@@ -218,7 +220,7 @@ describe("what is no access token", () => {
 
   it.each(["JWT", "at+jwt", "AT+JWT", "application/at+jwt"])("is not %s", async (typ) => {
     const { issuer, rig } = await setUp();
-    const token = await issuer.sign({ typ: "Bearer" }, { header: { typ } });
+    const token = await issuer.sign({ typ: "Bearer", nonce: "x" }, { header: { typ } });
     expect((await rig.sendWith(token)).status).toBe(200);
   });
 });
