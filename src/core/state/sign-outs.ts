@@ -18,9 +18,18 @@ export function untilIn(signOuts: SignOuts, caller: string): number {
   return last + SIGN_OUT_LEEWAY_MS;
 }
 
-/** With one more. Those of single callers say nothing once everybody was signed out after them. */
+/** With one more. */
 export function withSignOut(signOuts: SignOuts, who: string, at: number): SignOuts {
-  const all = new Map(signOuts).set(who, Math.max(at, signOuts.get(who) ?? at));
+  return withSignOuts(signOuts, [[who, at]]);
+}
+
+/** The latest of each. Those of single callers say nothing once everybody was signed out after them. */
+export function withSignOuts(
+  signOuts: SignOuts,
+  more: Iterable<readonly [who: string, at: number]>,
+): SignOuts {
+  const all = new Map(signOuts);
+  for (const [who, at] of more) all.set(who, Math.max(at, all.get(who) ?? at));
   const everybody = all.get(EVERYBODY) ?? -Infinity;
   return new Map([...all].filter(([each, time]) => each === EVERYBODY || time > everybody));
 }

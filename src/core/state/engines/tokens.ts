@@ -14,7 +14,7 @@ import type { Clock } from "../../../util/clock.ts";
 import { createFile, removeFile } from "../../../util/own-file.ts";
 import { replaceFile } from "../../../util/replace-file.ts";
 import { KnownTokens } from "../known-tokens.ts";
-import { EVERYBODY, type SignOuts, untilIn } from "../sign-outs.ts";
+import { EVERYBODY, type SignOuts, untilIn, withSignOuts } from "../sign-outs.ts";
 import {
   checkRoom,
   findToken,
@@ -179,9 +179,14 @@ export class TokenRows implements TokenStore {
   }
 
   async #read(): Promise<void> {
-    const { postgres } = this.#options;
+    const { postgres, clock } = this.#options;
     const rows = await postgres.query("select who, at::float8 as at from plugboard_sign_outs");
-    this.#signOuts = new Map(rows.map(({ who, at }) => [String(who), Number(at)]));
+    // What was heard of stays, also if somebody removes it, or the engine has lost it. None was made later than now.
+    const now = clock.now();
+    this.#signOuts = withSignOuts(
+      this.#signOuts,
+      rows.map(({ who, at }) => [String(who), Math.min(Number(at), now)]),
+    );
     this.#known.replace(await this.#all());
   }
 

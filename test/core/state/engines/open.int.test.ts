@@ -195,6 +195,17 @@ describeWithEngines("on one PostgreSQL and one Valkey", (engines) => {
     sql("update plugboard_pins set pins = 'plain:' || pins");
     expect(await state.pins.read(id)).toMatchObject({ kind: "lost", lost: { why: "unreadable" } });
 
+    // Sign-outs, which are not sealed: none is undone where it was heard of, and none is for later than now.
+    await state.tokens.signOut("ann");
+    await hasRead();
+    const annUntil = state.tokens.signedOutUntil("ann");
+    expect(annUntil).toBeGreaterThan(0);
+    sql("delete from plugboard_sign_outs");
+    sql("insert into plugboard_sign_outs values ('ann', 1), ('bob', 9223372036854775807)");
+    await hasRead();
+    expect(state.tokens.signedOutUntil("ann")).toBe(annUntil);
+    expect(state.tokens.signedOutUntil("bob")).toBeLessThanOrEqual(Date.now() + 30_000);
+
     // Each table is named once.
     const said = logger.lines.filter(({ message }) => message.includes("are ignored"));
     const tables = said.map(({ message }) => /plugboard_\w+/.exec(message)?.[0]);
