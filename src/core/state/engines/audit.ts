@@ -19,6 +19,8 @@ const CLOSE_MS = 5000;
 const FIRST = "00000000-0000-0000-0000-000000000000";
 const LAST = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
+const NO_NUMBER = "the row 'audit' of plugboard_revisions is missing";
+
 export class AuditRows implements AuditTrail {
   readonly where: string;
   readonly #postgres: Postgres;
@@ -147,16 +149,18 @@ export class AuditRows implements AuditTrail {
     for (let isAnyLeft = true; isAnyLeft;) {
       const { lines, isMore, done } = await file.next(BATCH);
       if (lines.length > 0) {
-        await this.#postgres.query(
+        const bumped = await this.#postgres.query(
           `with bumped as (update plugboard_revisions set revision = revision + 1
-              where topic = 'audit' returning revision)
-            insert into plugboard_audit select id, revision, line
+              where topic = 'audit' returning revision),
+            added as (insert into plugboard_audit select id, revision, line
               from unnest(string_to_array($1, ',')::uuid[], string_to_array($2, e'\\n')) given (id, line),
                 bumped
-              on conflict (id) do nothing`,
+              on conflict (id) do nothing)
+            select 1 from bumped`,
           // As one text each: for a list, the driver would have to look at every quotation mark.
           [lines.map(({ id }) => id).join(","), lines.map(({ line }) => line).join("\n")],
         );
+        if (bumped.length === 0) throw new Error(NO_NUMBER);
       }
       done();
       isAnyLeft = isMore;

@@ -58,7 +58,7 @@ const TABLES = STEPS.flatMap((step) =>
 /** Rights that a gateway does not use, so a user without them is fine. */
 const NEVER_USED = new Set([
   ...["insert", "update", "delete"].map((right) => `${right} on plugboard_salt`),
-  ...["insert", "delete"].map((right) => `${right} on plugboard_revisions`),
+  "delete on plugboard_revisions",
   ...["update", "delete"].map((right) => `${right} on plugboard_audit`),
   "update on plugboard_pinned",
 ]);

@@ -15,6 +15,16 @@ import type { SealedValues } from "./sealed-values.ts";
 
 /** The topics of the port, and those that only the stores in this folder listen to. */
 export type EngineTopic = Topic | "tokens" | "sessions" | "seal keys";
+/** Whatever has a number. That of `audit` orders its lines. */
+const TOPICS = Object.keys({
+  audit: true,
+  grants: true,
+  lists: true,
+  pins: true,
+  "seal keys": true,
+  sessions: true,
+  tokens: true,
+} satisfies Record<EngineTopic | "audit", true>);
 
 /** With the time that the query takes, less than a second. */
 const BEAT_MS = 750;
@@ -184,14 +194,21 @@ export class Revisions implements Invalidation, Replicas {
     values: readonly unknown[],
     also: readonly string[] = [],
   ): Promise<number> {
-    const [row] = await this.#options.postgres.query(
-      `with bumped as (update plugboard_revisions set revision = revision + 1
-          where topic = '${topic}' returning revision),
-        changed as (${statement})${also.map((each, at) => `, also_${at} as (${each})`).join("")}
-      select ${notification(`'${topic} ' || revision`)},
-        (select count(*)::int from changed) as changed from bumped`,
-      values,
-    );
+    const run = (): Promise<Row[]> =>
+      this.#options.postgres.query(
+        `with bumped as (update plugboard_revisions set revision = revision + 1
+            where topic = '${topic}' returning revision),
+          changed as (${statement})${also.map((each, at) => `, also_${at} as (${each})`).join("")}
+        select (select ${notification(`'${topic} ' || revision`)} from bumped),
+          exists (select 1 from bumped) as told, (select count(*)::int from changed) as changed`,
+        values,
+      );
+    let [row] = await run();
+    if (row?.["told"] === false) {
+      await this.#putBack([topic]);
+      // What takes its number from there has done nothing.
+      if (row["changed"] === 0) [row] = await run();
+    }
     return Number(row?.["changed"] ?? 0);
   }
 
@@ -243,7 +260,8 @@ export class Revisions implements Invalidation, Replicas {
       select topic, revision::text, ${OTHERS}, ${ENGINE_TIME}, ${WITHOUT_DISK} from plugboard_revisions`,
       [own?.id, own && this.#seal(own)],
     );
-    this.#heardOf(rows[0], asked);
+    if (rows.length > 0) this.#heardOf(rows[0], asked);
+    await this.#putBack(TOPICS.filter((each) => rows.every(({ topic }) => topic !== each)));
     if (outages !== this.#outages) {
       this.#outages = outages;
       for (const topic of this.#known.keys()) if (isRead(topic)) this.#mustRead(topic);
@@ -251,6 +269,21 @@ export class Revisions implements Invalidation, Replicas {
     await Promise.all(rows.map((row) => this.#compare(row, known)));
     this.#lastBeat = before;
     void postgres.listen((payload) => this.#onMessage(payload));
+  }
+
+  /**
+   * Somebody has removed these numbers. Without one, nobody would hear of a change, such as a token that is revoked. The next
+   * one is greater than all before, so that everybody reads again.
+   */
+  async #putBack(topics: readonly string[]): Promise<void> {
+    if (topics.length === 0) return;
+    await this.#options.postgres.query(
+      `insert into plugboard_revisions select topic, greatest((extract(epoch from now()) * 1000)::bigint,
+          (select max(revision) from plugboard_sessions) + 1, (select max(batch) from plugboard_audit) + 1)
+        from unnest($1::text[]) topic on conflict do nothing`,
+      [topics],
+    );
+    for (const topic of topics) this.#mustRead(topic, true);
   }
 
   /** `asked` is when, by this machine's clock. */

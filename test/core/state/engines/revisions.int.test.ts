@@ -53,6 +53,31 @@ describeWithEngines("changes that replicas tell each other", (engines) => {
     await vi.waitFor(() => expect(one.tokens.find(text)).toBeUndefined(), SOON);
   });
 
+  it.each(["where topic = 'tokens'", ""])(
+    "a change is heard of although somebody has removed what counts them %s",
+    async (which) => {
+      const settings = await engines().newSettings();
+      const one = await open(settings);
+      const two = await open(settings);
+      const { text } = await one.tokens.add({ name: "ci" });
+      await vi.waitFor(() => expect(two.tokens.find(text)).toBeDefined(), SOON);
+      const sink = one.audit.open(() => {});
+      onTestFinished(() => sink.close());
+      engines().sql(settings, `delete from plugboard_revisions ${which}`);
+      await sink.append(Buffer.from('{"type":"call","time":"2026-01-01T00:00:00.000Z"}\n'));
+      await one.tokens.revoke("ci");
+      for (const each of [one, two]) {
+        await vi.waitFor(() => expect(each.tokens.find(text)).toBeUndefined(), SOON);
+      }
+      // And what changes from then on.
+      const { text: later } = await one.tokens.add({ name: "later" });
+      await vi.waitFor(() => expect(two.tokens.find(later)).toBeDefined(), SOON);
+      expect(two.replicas?.list()).toHaveLength(2);
+      const recorded = "select count(*) from plugboard_audit";
+      await vi.waitFor(() => expect(engines().sql(settings, recorded)).toContain("1"), SOON);
+    },
+  );
+
   it("what somebody read of a change while PostgreSQL was away is read again once it is back", async () => {
     const settings = await engines().newSettings();
     const one = await open(settings);
