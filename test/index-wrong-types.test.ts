@@ -320,7 +320,7 @@ it.each([
   [
     "an option of several words",
     () => openBoard({ servers: {} }, { start: "now" } as Any),
-    "options.start must be eager, unknown or none, not this string",
+    "options.start must be eager, unknown, stale or none, not this string",
   ],
   [
     "a session",

@@ -3,7 +3,7 @@
 import { COMMANDS as CALL } from "./call/command.ts";
 import { type Command, command, type CommandGroup } from "./command.ts";
 import { GLOBAL_OPTIONS } from "./context.ts";
-import { CHECK } from "./shared-options.ts";
+import { CHECK, REFRESH } from "./shared-options.ts";
 
 /** The outermost command, which does something by itself, too. */
 export const PLUGBOARD: Command = command({
@@ -12,7 +12,11 @@ export const PLUGBOARD: Command = command({
   usage: ["[options] [command]"],
   hint: "for commands and options: plugboard --help",
   // `plugboard list` shows it.
-  options: { ...GLOBAL_OPTIONS, check: { ...CHECK, isHidden: true } },
+  options: {
+    ...GLOBAL_OPTIONS,
+    check: { ...CHECK, isHidden: true },
+    refresh: { ...REFRESH, isHidden: true },
+  },
   examples: [
     "plugboard import --write",
     "plugboard connect claude-code",
@@ -21,9 +25,9 @@ export const PLUGBOARD: Command = command({
     "plugboard call files/read_text_file path=README.md",
     "plugboard tools -- npx -y @modelcontextprotocol/server-everything",
   ],
-  read: (_, { check }) => ({ check }),
-  run: async ({ check }, context) =>
-    (await import("./status/overview.ts")).runOverview(context, check),
+  read: (_, { check, refresh }) => ({ check, refresh }),
+  run: async (request, context) =>
+    (await import("./status/overview.ts")).runOverview(context, request),
 });
 
 /** The command of that name within another. For a call, nothing is loaded: that would take longer than the rest of it. */

@@ -90,7 +90,8 @@ export async function withBoard<Result>(
   const boardOptions: BoardOptions = {
     start,
     // A server that you name is tried, and so are all when you ask how they are.
-    skipFailed: server === undefined && start !== "eager" && typed === undefined,
+    skipFailed:
+      server === undefined && (start === "unknown" || start === "none") && typed === undefined,
     env,
     clock,
     // Rules are for the configured servers: that they match no tool of a typed one is no mistake.

@@ -15,6 +15,13 @@ export const CHECK = {
   about: "wait for every server, and exit with 3 if one has failed or needs you to sign in",
 } as const satisfies Option;
 
+/** For the overview of all servers. */
+export const REFRESH = {
+  kind: "flag",
+  name: "--refresh",
+  about: "start every server and ask it, instead of showing what an earlier run knows",
+} as const satisfies Option;
+
 export const SCOPE = {
   kind: "value",
   name: "--scope",

@@ -41,7 +41,7 @@ const globals: GlobalOptions = {
 
 describe("a command line asks for", () => {
   it.each<[string[], object]>([
-    [[], { kind: "list", check: false }],
+    [[], { kind: "list", check: false, refresh: false }],
     [["tools"], { kind: "tools", query: [], refresh: false, long: false, all: false }],
     [
       ["tools", "a", "b"],
@@ -172,8 +172,8 @@ describe("a command line asks for", () => {
       { kind: "acp", mcpOverAcp: false, openclaw: true, agent: ["openclaw", "acp"] },
     ],
     [["demo"], { kind: "demo" }],
-    [["list"], { kind: "list", check: false }],
-    [["ls"], { kind: "list", check: false }],
+    [["list"], { kind: "list", check: false, refresh: false }],
+    [["ls"], { kind: "list", check: false, refresh: false }],
     [["rm", "a", "-s", "user"], { kind: "remove", name: "a", scope: "user", yes: false }],
     [["undo"], { kind: "undo", action: "undo", number: 1, yes: false }],
     [["undo", "2", "--yes"], { kind: "undo", action: "undo", number: 2, yes: true }],
@@ -287,7 +287,7 @@ describe("a command line asks for", () => {
     expect(await asked(...flags, "status")).toMatchObject({ options });
     expect(await asked("status", ...flags)).toMatchObject({ options });
     expect(await asked(...flags)).toMatchObject({
-      command: { kind: "list", check: false },
+      command: { kind: "list", check: false, refresh: false },
       options,
     });
   });

@@ -144,7 +144,10 @@ async function writeServers(
     source.kind === "file" && filesOf(source).some(({ path }) => path === target.path);
   if (!command.check || !isInUse) return EXIT.ok;
   screen.lines([""]);
-  return (await import("../status/overview.ts")).runOverview(context);
+  return (await import("../status/overview.ts")).runOverview(context, {
+    check: false,
+    refresh: false,
+  });
 }
 
 /** Nothing is written to the file before all of them are there. */

@@ -4,7 +4,7 @@
 import { SECRET_STORES, type SecretStoreName } from "../../core/types/secret-provider.ts";
 import { type Argument, type Command, command } from "../command.ts";
 import type { Option } from "../option.ts";
-import { CHECK, SCOPE, YES, wholeNumber } from "../shared-options.ts";
+import { CHECK, REFRESH, SCOPE, YES, wholeNumber } from "../shared-options.ts";
 import { exceptionsIn, URL_OPTIONS, type UrlExceptions } from "../typed-server.ts";
 
 /**
@@ -116,9 +116,9 @@ const REGISTRY_NOTES = `
 The words must all be in a server's name, title or description.`;
 
 const LIST_NOTES = `
-On a terminal, you see at once what earlier runs have learned about a server. In
-a pipe, such a server is shown as starting if it hangs; --check and --json wait
-for it.`;
+A server that an earlier run has listed in the last 24 hours is shown as
+remembered, and is not started, unless its last start failed. --check, --json
+and --refresh start and await every server; lazy ones only with --refresh.`;
 
 const OUTDATED_NOTES = `
 The exit code is 1 if a version is newer or was taken back, and 3 if a registry
@@ -392,11 +392,11 @@ export const COMMANDS = [
     about: "show your servers, as plugboard alone does",
     notes: LIST_NOTES,
     tooMuch: "plugboard list shows all servers; for one, use plugboard tools or plugboard status",
-    options: { check: CHECK },
-    examples: ["plugboard list", "plugboard --check"],
-    read: (_, { check }) => ({ check }),
-    run: async ({ check }, context) =>
-      (await import("../status/overview.ts")).runOverview(context, check),
+    options: { check: CHECK, refresh: REFRESH },
+    examples: ["plugboard list", "plugboard --refresh", "plugboard --check"],
+    read: (_, { check, refresh }) => ({ check, refresh }),
+    run: async (request, context) =>
+      (await import("../status/overview.ts")).runOverview(context, request),
   }),
   command({
     name: "init",

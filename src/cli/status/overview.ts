@@ -13,6 +13,7 @@ import { visible } from "../../util/visible.ts";
 import { roughly } from "../../util/tokens.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
+import { findSource } from "../find-source.ts";
 import { offeredCommand } from "../offered-command.ts";
 import { type OpenedBoard, withBoard } from "../open.ts";
 import { NATIVE_MODULES } from "../../core/config/fingerprint.ts";
@@ -21,25 +22,40 @@ import { attachedNames, readStatus } from "./running-gateway.ts";
 import { fileName, hidingNotes } from "./server-file-name.ts";
 import { isForEach, stateCell, stateMore, stateNotes } from "./server-state.ts";
 import { pinLines, ruleLines } from "./rules.ts";
-import { liveStateCell, startingFirst, untilStarted } from "./starting.ts";
+import { liveStateCell, startingFirst, untilStarted, whileStarting } from "./starting.ts";
 import { planFor, toolSearchLines } from "./tool-search.ts";
 import type { Frame } from "../terminal/screen.ts";
 import { type Cell, type Column, renderTable, type Row } from "../terminal/table.ts";
 
-/** Succeeds even if servers failed, since reporting that is what it is for; with `isCheck` it fails then. */
-export async function runOverview(context: CliContext, isCheck = false): Promise<number> {
+export interface OverviewRequest {
+  /** Fail if a server has failed. */
+  check: boolean;
+  /** Ask every server. */
+  refresh: boolean;
+}
+
+/** Succeeds even if servers failed, since reporting that is what it is for; with `check` it fails then. */
+export async function runOverview(
+  context: CliContext,
+  { check: isCheck, refresh }: OverviewRequest,
+): Promise<number> {
   const { screen, clock, options } = context;
   const began = clock.monotonic();
-  // A person sees what the command waits for, and a program gets the whole truth.
-  const leavesCached = !isCheck && !options.json && !screen.terminal.live;
+  // A program gets the whole truth, and who has no servers yet sees one run.
+  const isDemo = options.typed === undefined && findSource(context).kind === "demo";
+  const startsAll = isCheck || refresh || options.json || isDemo;
+  // A person sees what the command waits for.
+  const leavesCached = !startsAll && !screen.terminal.live;
   return withBoard(
     context,
-    { start: "eager", showsRules: true, showsUntrusted: true },
+    { start: startsAll ? "eager" : "stale", showsRules: true, showsUntrusted: true },
     async (opened) => {
+      const render = (frame: Frame): string[] => liveRows(opened.board.status(), context, frame);
+      if (refresh) await whileStarting(opened.board, context, opened.board.refresh(), render);
       await untilStarted(opened.board, context, {
         limit: opened.agent.startupWait,
         leavesCached,
-        render: (frame) => liveRows(opened.board.status(), context, frame),
+        render,
       });
       const readyMs = clock.monotonic() - began;
       const isBroken = isCheck && opened.board.status().some(needsRemedy);
@@ -56,6 +72,7 @@ export async function runOverview(context: CliContext, isCheck = false): Promise
         "",
         ...overviewTable(opened.board, context, readyMs, plan),
         ...leftLines(opened.board.status(), leavesCached, context),
+        ...rememberedLines(opened.board.status(), context),
         ...untrustedLines(opened.agent, context),
         ...ruleLines(opened.board.unmatchedRules(), screen.terminal),
         ...pinLines(opened.board.status(), opened.agent, context),
@@ -74,14 +91,15 @@ export async function runOverview(context: CliContext, isCheck = false): Promise
 /** The table while servers start: what is known from earlier runs is there at once, and the states as they come. */
 function liveRows(
   servers: readonly ServerStatus[],
-  { screen, io }: CliContext,
+  context: CliContext,
   { spinner, width, height }: Frame,
 ): string[] {
+  const { screen } = context;
   const { terminal } = screen;
   // The row of titles takes one.
   const rows = startingFirst(servers, height - 1).map((server): Row => {
     const { state, tools, promptTokens: tokens } = server;
-    return overviewRow(server, liveStateCell(state, spinner, terminal), { tools, tokens }, io);
+    return overviewRow(server, liveStateCell(state, spinner, terminal), { tools, tokens }, context);
   });
   return renderTable(COLUMNS, rows, { width, paint: terminal.err.paint });
 }
@@ -90,7 +108,7 @@ function overviewRow(
   server: ServerStatus,
   stateShown: Cell,
   { tools, tokens }: { tools: number; tokens: number },
-  io: CliContext["io"],
+  { io, clock }: Pick<CliContext, "io" | "clock">,
 ): Row {
   const { state } = server;
   return {
@@ -101,9 +119,16 @@ function overviewRow(
       tools === 0 && state.kind !== "ready" ? "" : String(tools),
       state.kind === "ready" ? duration(state.startMs) : "",
       tools === 0 ? "" : roughly(tokens),
-      { text: server.cached ? "from cache" : "", tone: "dim" },
+      { text: rememberedCell(server, clock.now()), tone: "dim" },
     ],
   };
+}
+
+/** `remembered, 5 min old`: its tools are those of an earlier run. */
+function rememberedCell({ cached, cachedAt }: ServerStatus, now: number): string {
+  if (!cached) return "";
+  const age = now - (cachedAt ?? NaN);
+  return age >= MINUTE_MS ? `remembered, ${duration(age)} old` : "remembered";
 }
 
 /** Whether something is wrong that a person can do something about. */
@@ -116,10 +141,11 @@ function needsRemedy({ state, diagnostics }: ServerStatus): boolean {
 /** A row per server and a line of totals. */
 export function overviewTable(
   board: Pick<Board, "status" | "tools">,
-  { screen, options, io }: CliContext,
+  context: CliContext,
   readyMs: number,
   plan?: PromptPlan,
 ): string[] {
+  const { screen, options, io } = context;
   const servers = board.status();
   if (servers.length === 0) {
     const add = offeredCommand("add <name> -- <command>", options);
@@ -136,7 +162,7 @@ export function overviewTable(
     const own = toolsOf(server, tools);
     const counts = { tools: own.length, tokens: promptTokens(own) };
     return {
-      ...overviewRow(server, stateCell(state, screen.terminal), counts, io),
+      ...overviewRow(server, stateCell(state, screen.terminal), counts, context),
       notes: [
         ...stateNotes(state, options),
         ...server.diagnostics.flatMap(({ kind, message }) =>
@@ -162,6 +188,22 @@ function leftLines(
   return ["", `${offeredCommand("--check", options)} waits for every server.`];
 }
 
+/** Says that servers were not asked, and what asks them. */
+function rememberedLines(
+  servers: readonly ServerStatus[],
+  { options, screen }: CliContext,
+): string[] {
+  const count = servers.filter(isRemembered).length;
+  if (count === 0) return [];
+  const { paint } = screen.terminal.out;
+  const text = `${plural(count, "server")} not started: you see what an earlier run knew. To ask now:`;
+  return ["", paint("dim", text), `  ${offeredCommand("--refresh", options)}`];
+}
+
+function isRemembered({ state, cached }: ServerStatus): boolean {
+  return state.kind === "idle" && cached;
+}
+
 /** One for each file, however many servers it has: `plugboard trust` shows them. */
 function untrustedLines(
   { untrusted = [] }: OpenedBoard["agent"],
@@ -177,6 +219,8 @@ function untrustedLines(
   return lines.length === 0 ? [] : ["", ...lines];
 }
 
+/** In a younger memory nobody looks for a difference. */
+const MINUTE_MS = 60_000;
 const MOST_NAMES = 5;
 const MOST_REFERENCES = 3;
 
@@ -207,12 +251,15 @@ function totalsLine(
   const down = servers.filter(
     ({ state }) => state.kind !== "ready" && state.kind !== "disabled" && state.kind !== "idle",
   );
-  const end = down.length === 0 ? `ready in ${duration(readyMs)}` : `${down.length} not ready`;
-  return [...counts, tokens, end].join(", ");
+  const ready = servers.some(({ state }) => state.kind === "ready")
+    ? [`ready in ${duration(readyMs)}`]
+    : [];
+  const end = down.length === 0 ? ready : [`${down.length} not ready`];
+  return [...counts, tokens, ...end].join(", ");
 }
 
 function heading(
-  { agent, source, attachment }: OpenedBoard,
+  { board, agent, source, attachment }: OpenedBoard,
   gateway: GatewayStatus | undefined,
   { screen, clock }: CliContext,
 ): string {
@@ -227,9 +274,17 @@ function heading(
   const name = agent.agentId === "default" ? "" : `, agent ${agent.agentId}`;
   const whose =
     gateway === undefined
-      ? "servers started for this command"
+      ? whoseServers(board.status())
       : gatewayWords(gateway, attachment?.apart ?? [], clock.now());
   return paint("dim", `${from}${name}${source.kind === "demo" ? "" : `, ${whose}`}`);
+}
+
+function whoseServers(servers: readonly ServerStatus[]): string {
+  const isLeft = (each: ServerStatus): boolean =>
+    isRemembered(each) || each.state.kind === "disabled";
+  return servers.some(isRemembered) && servers.every(isLeft)
+    ? "no server started for this command"
+    : "servers started for this command";
 }
 
 /** The gateways that share a state with this one, and what is wrong with them. */

@@ -129,8 +129,8 @@ const KINDS: Kinds<BoardOptions> = {
     (value) => isJsonObject(value) && STORES.every((name) => isJsonObject(value[name])),
   ],
   start: [
-    "eager, unknown or none",
-    (value) => ["eager", "unknown", "none"].includes(value as string),
+    "eager, unknown, stale or none",
+    (value) => ["eager", "unknown", "stale", "none"].includes(value as string),
   ],
   skipFailed: FLAG,
   onAuthorization: FUNCTION,

@@ -176,10 +176,20 @@ export class EarlierRuns {
         if (isInstalling && isNoted) write(undefined);
         if (!isInstalling) timer = this.#options.clock.later(LATE_MS, () => write(LATE));
       } else if (previous.kind === "starting") {
-        if (state.kind === "ready") write(undefined);
-        else if ("error" in state) write(failureOf(state.error));
+        if (state.kind === "ready") return write(undefined);
+        if ("error" in state) write(failureOf(state.error));
+        if ("error" in state || state.kind === "needs-auth")
+          inBackground(this.#doubt(definition, cwd));
       }
     };
+  }
+
+  async #doubt(definition: ServerDefinition, cwd: string): Promise<void> {
+    try {
+      await this.#cache.doubt(definitionHash(definition, cwd));
+    } catch (reason) {
+      this.#warnOnce("failed starts cannot be recorded for the next run", reason);
+    }
   }
 
   async #writeStart(

@@ -63,6 +63,7 @@ export class ServerEntry {
   #knowledge: "none" | "cached" | "live";
   readonly #cachedAt: number | undefined;
   readonly #isListedElsewhere: boolean;
+  readonly #isDoubted: boolean;
   #identity: ServerIdentity | undefined;
   #diagnostics: Diagnostic[] = [];
 
@@ -83,6 +84,7 @@ export class ServerEntry {
     this.#knowledge = cached === undefined ? "none" : "cached";
     this.#cachedAt = cached?.savedAt;
     this.#isListedElsewhere = isListedElsewhere;
+    this.#isDoubted = cached?.isDoubted ?? false;
     this.#identity = cached?.identity;
   }
 
@@ -162,23 +164,30 @@ export class ServerEntry {
     const { enabled, lazy, scope } = this.definition;
     if (!enabled || start === "none") return undefined;
     // Session-scoped servers start with their session, so the agent's board starts none of them eagerly.
-    if (start !== "unknown" && !lazy && scope !== "session") return "eager";
+    if (start !== "unknown" && start !== "stale" && !lazy && scope !== "session") return "eager";
     if (this.supervisor.state.kind === "failed") return undefined;
     // The gateway sees to it that what it knows is not too old.
     if (this.inGateway) return this.isKnown ? undefined : "to-be-known";
-    const isUpToDate = this.#isCachedFor(MAX_CACHE_AGE_MS, now);
+    const isUpToDate =
+      start === "stale"
+        ? this.#isAtMost(MAX_CACHE_AGE_MS, now) && !this.#isDoubted
+        : this.#isCachedFor(MAX_CACHE_AGE_MS, now);
     return this.isKnown && isUpToDate ? undefined : "to-be-known";
   }
 
   /** Whether the cached tools were saved lately, for the capabilities that the server is told now. */
   isCacheFresh(now: number): boolean {
-    return this.#isCachedFor(FRESH_CACHE_MS, now);
+    return this.#isCachedFor(FRESH_CACHE_MS, now) && !this.#isDoubted;
+  }
+
+  #isCachedFor(atMost: number, now: number): boolean {
+    return this.#isAtMost(atMost, now) && !this.#isListedElsewhere;
   }
 
   /** What was saved while the clock was ahead would be new until then. */
-  #isCachedFor(atMost: number, now: number): boolean {
+  #isAtMost(atMost: number, now: number): boolean {
     const age = now - (this.#cachedAt ?? -Infinity);
-    return age >= 0 && age <= atMost && !this.#isListedElsewhere;
+    return age >= 0 && age <= atMost;
   }
 
   /** Throws UNSUPPORTED for a server that is a program. */

@@ -286,7 +286,8 @@ export class ServerSet {
   /** Whether the board opens without waiting for servers: its user takes the tools that are known, and hears of changes. */
   get #waitsForNobody(): boolean {
     const { agent, options } = this.#options;
-    return agent.startupWait === 0 && (options.start ?? "eager") === "eager";
+    const { start = "eager" } = options;
+    return agent.startupWait === 0 && (start === "eager" || start === "stale");
   }
 
   /**

@@ -25,6 +25,8 @@ export interface CachedTools extends Pick<ToolList, "tools" | "capabilities"> {
   identity: ServerIdentity;
   /** Suspicious text in the definitions. */
   found: Diagnostic[];
+  /** The server was started since, and did not become ready: nobody knows whether it still has these tools. */
+  isDoubted?: boolean;
 }
 
 /** How a server was reached, whatever was advertised to it. */
@@ -71,6 +73,16 @@ export class CatalogCache {
     this.#listing = undefined;
   }
 
+  /** Notes that the server was not ready when it was started last. `write` takes it back. */
+  async doubt(definition: string): Promise<void> {
+    const own = (await this.#names()).get(definition) ?? [];
+    await boundedMap(own, READERS, async (name) => {
+      const entry = await this.#read(name);
+      if (entry === undefined || entry.isDoubted) return;
+      await this.write(definition, { ...entry, isDoubted: true });
+    });
+  }
+
   /** The newest list of each of these servers, in whatever directory and with whatever capabilities it was started. */
   async newest(origins: readonly string[]): Promise<Map<string, CachedTools>> {
     const wanted = new Map(origins.map((origin) => [origin, { name: "", savedAt: -1 }]));
@@ -94,14 +106,15 @@ export class CatalogCache {
     const path = join(this.#directory, name);
     const value = await readJsonFile(path, MAX_BYTES);
     if (!isJsonObject(value)) return undefined;
-    const { format, savedAt, origin, identity, capabilities, tools, found } = value;
+    const { format, savedAt, origin, identity, capabilities, tools, found, isDoubted } = value;
     if (format !== FORMAT || typeof savedAt !== "number" || typeof origin !== "string") {
       return undefined;
     }
     if (!isIdentity(identity) || !isJsonObject(capabilities)) return undefined;
     if (!Array.isArray(tools) || !tools.every(isToolDefinition)) return undefined;
     if (!Array.isArray(found) || !found.every(isDiagnostic)) return undefined;
-    return { savedAt, origin, identity, capabilities, tools, found };
+    const list = { savedAt, origin, identity, capabilities, tools, found };
+    return isDoubted === true ? { ...list, isDoubted } : list;
   }
 }
 

@@ -35,9 +35,11 @@ export interface BoardOptions extends RequestHandlers {
   /**
    * Which servers start with the board. `eager`, the default: all but the lazy ones, and lazy ones whose tools
    * are not cached. `unknown`: only servers whose tools are not cached, or were cached more than a day ago.
+   * `stale`, to show them: of `unknown` those that were not listed with other capabilities either, and those that
+   * were not ready when they were started last.
    * `none`: none, each starts with its first call.
    */
-  start?: "eager" | "unknown" | "none";
+  start?: "eager" | "unknown" | "stale" | "none";
   /**
    * Servers that could not be started in the last five minutes, by any process with the same `stateDir`, are not
    * started to learn what they have. A call, or anything else that names such a server, tries it. Default false.

@@ -84,7 +84,9 @@ describe("while a gateway runs", () => {
       attached: { list: [{ command: "list" }] },
     });
     expect(await printed("status")).toMatch(/^The gateway runs at /);
-    expect(await printed("--standalone")).toMatch(/servers started for this command\n/);
+    expect(await printed("--standalone", "--refresh")).toMatch(
+      /servers started for this command\n/,
+    );
     expect(await printed("status", "--standalone")).toMatch(/^server +state/);
     const own = await printed("call", "echo/pid", "--standalone");
     expect(await printed("call", "echo/pid")).not.toBe(own);

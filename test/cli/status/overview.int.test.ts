@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { MovableClock } from "../../support/movable-clock.ts";
@@ -6,6 +6,9 @@ import { fixture } from "../../support/boards.ts";
 import { Sink, useScratch } from "../harness.ts";
 
 const scratch = useScratch();
+
+/** What is remembered for so long is asked for again. */
+const DAY_AND_MORE = 25 * 3_600_000;
 
 const some = () => ({
   echo: fixture("echo"),
@@ -185,12 +188,54 @@ describe("plugboard", () => {
     expect(stdout).toContain("echo    ○ disabled");
   });
 
-  it("marks tools that are only known from the cache", async () => {
-    const slow = (ms: number) => ({ slow: { ...fixture("slow-start", `--ms=${ms}`), lazy: true } });
-    scratch.servers(slow(0));
-    await scratch.run([]);
-    const { stdout } = await scratch.run([]);
-    expect(stdout).toMatch(/^slow +○ idle +1 +~\d+ +from cache$/m);
+  it("does not start what an earlier run knows and says so, unless you ask or the last start failed", async () => {
+    const ran = join(scratch.directory, "starts");
+    const isTime = scratch.file("is-time", {});
+    const starts = (): number => (existsSync(ran) ? Number(scratch.read("starts")) : 0);
+    scratch.servers({
+      counted: fixture("flaky-start", "--fail=0", `--state=${ran}`),
+      lazy: { ...fixture("slow-start", "--ms=0"), lazy: true },
+      gone: { ...fixture("slow-start", `--until=${isTime}`), timeout: 1500 },
+    });
+    const shown = async (...argv: string[]): Promise<string> => (await scratch.run(argv)).stdout;
+    expect(await shown()).toMatch(/^counted +✓ ready[^]*^lazy +✓ ready[^]*^gone +✓ ready/m);
+    expect(starts()).toBe(1);
+    const warm = await shown();
+    expect(warm.split("\n")[0]).toMatch(/, no server started for this command$/);
+    expect(warm).toMatch(
+      /^counted +○ idle +\d+ +~\d+ +remembered\nlazy +○ idle +1 +~\d+ +remembered\ngone +○ idle/m,
+    );
+    expect(warm).toMatch(
+      /in a prompt\n\n3 servers not started: you see what an earlier run knew. To ask now:\n {2}plugboard --refresh\n$/,
+    );
+    expect(starts()).toBe(1);
+
+    rmSync(isTime);
+    expect(await shown("--check")).toMatch(
+      /^counted +✓ ready[^]*^lazy +○ idle[^]*^gone +✗ failed/m,
+    );
+    expect(starts()).toBe(2);
+    // Nothing is remembered as well that has failed since.
+    expect(await shown()).toMatch(/^counted +○ idle[^]*^gone +✗ failed/m);
+    scratch.file("is-time", {});
+    expect(await shown()).toMatch(/^counted +○ idle[^]*^gone +✓ ready/m);
+    expect(await shown()).toMatch(/^gone +○ idle/m);
+    expect(starts()).toBe(2);
+    expect(await shown("list", "--refresh")).toMatch(
+      /^counted +✓ ready[^]*^lazy +✓ ready[^]*^gone +✓ ready/m,
+    );
+    expect(starts()).toBe(3);
+  });
+
+  it("says how old what it remembers is, and starts what is older than a day", async () => {
+    scratch.servers({ echo: fixture("echo") });
+    const clock = new MovableClock();
+    const shown = async (): Promise<string> => (await scratch.run([], { clock })).stdout;
+    await shown();
+    clock.forward(3 * 3_600_000);
+    expect(await shown()).toMatch(/^echo +○ idle +11 +~\d+ +remembered, 3 h old$/m);
+    clock.forward(DAY_AND_MORE);
+    expect(await shown()).toMatch(/^echo +✓ ready +11 /m);
   });
 
   it("does not wait longer than startupWait", async () => {
@@ -214,11 +259,12 @@ describe("plugboard", () => {
     await scratch.run([]);
     rmSync(isTime);
     const clock = new MovableClock();
+    clock.forward(DAY_AND_MORE);
     const running = scratch.start([], { clock });
     const checking = scratch.start(["--check", "--json"]);
     const moves = setInterval(() => clock.forward(1000), 100);
     const { stdout } = await running.done.finally(() => clearInterval(moves));
-    expect(stdout).toMatch(/^slow +◌ starting +1 +~\d+ +from cache\n/m);
+    expect(stdout).toMatch(/^slow +◌ starting +1 +~\d+ +remembered, 25 h old\n/m);
     expect(stdout).toMatch(/1 not ready\n\nplugboard --check waits for every server\.\n$/);
     scratch.file("is-time", {});
     expect(JSON.parse((await checking.done).stdout)).toMatchObject({ totals: { ready: 1 } });
@@ -248,8 +294,10 @@ describe("plugboard", () => {
     await scratch.run([]);
     rmSync(isTime);
     const stderr = new Sink({ columns: 80, rows: 24 });
-    const running = scratch.start([], { stderr, env: { NO_COLOR: "1" } });
-    await stderr.until(/\[2Kslow +\S starting +1 +~\d+ +from cache/);
+    const clock = new MovableClock();
+    clock.forward(DAY_AND_MORE);
+    const running = scratch.start([], { stderr, clock, env: { NO_COLOR: "1" } });
+    await stderr.until(/\[2Kslow +\S starting +1 +~\d+ +remembered, 25 h old/);
     await stderr.until(/\[2Kecho +✓ ready +\d+ +\d.*s +~\d/);
     scratch.file("is-time", {});
     expect((await running.done).stdout).toMatch(/^slow +✓ ready +1 +\d/m);

@@ -12,11 +12,15 @@ import { definition } from "../../support/definition.ts";
 const DAY = 24 * 3_600_000;
 const NOW = 100 * DAY;
 
-type Known = Pick<CachedTools, "savedAt"> | undefined;
+type Known = (Pick<CachedTools, "savedAt" | "isDoubted"> & { isElsewhere?: boolean }) | undefined;
 type Reason = ReturnType<ServerEntry["startReason"]>;
 
 const unknown: Known = undefined;
 const fresh: Known = { savedAt: NOW - DAY };
+/** It has failed since. */
+const doubted: Known = { savedAt: NOW - 1, isDoubted: true };
+/** With other capabilities. */
+const elsewhere: Known = { savedAt: NOW - 1, isElsewhere: true };
 const old: Known = { savedAt: NOW - DAY - 1 };
 /** While the clock was ahead. */
 const future: Known = { savedAt: NOW + 300 * DAY };
@@ -33,6 +37,15 @@ it.each<[BoardOptions["start"], "lazy" | "eager" | "session", Known, Reason, Ser
   ["unknown", "eager", fresh, undefined],
   ["unknown", "eager", old, "to-be-known"],
   ["unknown", "eager", unknown, "to-be-known"],
+  ["unknown", "eager", doubted, undefined],
+  ["unknown", "eager", elsewhere, "to-be-known"],
+  ["stale", "eager", unknown, "to-be-known"],
+  ["stale", "eager", fresh, undefined],
+  ["stale", "eager", old, "to-be-known"],
+  ["stale", "eager", future, "to-be-known"],
+  ["stale", "eager", doubted, "to-be-known"],
+  ["stale", "lazy", doubted, "to-be-known"],
+  ["stale", "eager", elsewhere, undefined],
   ["none", "eager", unknown, undefined],
   ["eager", "eager", unknown, "eager", "failed"],
   ["eager", "lazy", unknown, undefined, "failed"],
@@ -47,6 +60,7 @@ it.each<[BoardOptions["start"], "lazy" | "eager" | "session", Known, Reason, Ser
         state: { kind: state },
       },
       cached: known,
+      isListedElsewhere: known?.isElsewhere ?? false,
     } as ServerEntryParts);
   expect(entryOf(true).startReason(start, NOW)).toBe(reason);
   expect(entryOf(false).startReason(start, NOW)).toBeUndefined();

@@ -73,6 +73,21 @@ describe("CatalogCache", () => {
     expect(await cache.readAny("hash")).toEqual({ ...last, savedAt: savedAt + 1 });
   });
 
+  it("notes that a server has failed since, in all of its lists, until it lists again", async () => {
+    const cache = new CatalogCache(stateDir);
+    await cache.doubt("hash");
+    expect(await cache.read("hash", capabilities)).toBeUndefined();
+    await cache.write("hash", entry);
+    await cache.write("hash", { ...entry, capabilities: {} });
+    await cache.write("other", entry);
+    await cache.doubt("hash");
+    expect(await cache.read("hash", capabilities)).toEqual({ ...entry, isDoubted: true });
+    expect(await cache.read("hash", {})).toMatchObject({ isDoubted: true });
+    expect(await cache.read("other", capabilities)).toEqual(entry);
+    await cache.write("hash", entry);
+    expect(await cache.read("hash", capabilities)).toEqual(entry);
+  });
+
   it("keeps the last write", async () => {
     const cache = new CatalogCache(stateDir);
     await cache.write("hash", entry);
