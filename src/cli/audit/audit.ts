@@ -54,7 +54,10 @@ async function showAudit(
       const all: AuditLine[] = [];
       for await (const line of lines) all.push(line);
       screen.lines(auditTable(all, out));
-      if (all.length === 0) screen.note(`no matching calls in ${file}`);
+      if (all.length === 0) {
+        const isAny = [server, tool, caller, since].every((each) => each === undefined);
+        screen.note(`${isAny ? "no calls yet" : "no matching calls"} in ${file}`);
+      }
       if (all.some(({ type }) => type === "start")) screen.note(NO_END);
     }
   } catch (cause) {

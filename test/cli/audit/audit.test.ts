@@ -25,8 +25,12 @@ describe("plugboard audit", () => {
     expect(await scratch.run(["audit"])).toEqual({
       code: 0,
       stdout: "",
-      stderr: `no matching calls in ${file()}\n`,
+      stderr: `no calls yet in ${file()}\n`,
     });
+    await write(line({}));
+    expect((await scratch.run(["audit", "--tool", "none"])).stderr).toBe(
+      `no matching calls in ${file()}\n`,
+    );
   });
 
   it("prints a table, in local time", async () => {
