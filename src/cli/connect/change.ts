@@ -177,6 +177,8 @@ export interface AskOptions {
   yes: boolean;
   /** What else there is to know before the answer. */
   notes?: readonly string[];
+  /** What a no leaves. Default: nothing has changed. */
+  otherwise?: string | undefined;
 }
 
 /** The lines that come (`+ `) and go (`- `), and one around them. None for a file that is removed as a whole. */
@@ -195,7 +197,7 @@ export function linkNotes({ file }: Pick<Change, "file">): string[] {
 /** Shows the change, asks, and writes. Rejects with NOT_APPROVED, and with SYSTEM_ERROR where it cannot be written. */
 export async function makeChange(
   change: Change,
-  { yes, notes = [] }: AskOptions,
+  { yes, notes = [], otherwise }: AskOptions,
   context: CliContext,
 ): Promise<void> {
   const { screen } = context;
@@ -213,7 +215,7 @@ export async function makeChange(
     screen.note(painted(line, screen.terminal.err.paint));
   }
   for (const line of notes) screen.note(line);
-  await requireYes("Write it?", { yes, what: "write it" }, context);
+  await requireYes("Write it?", { yes, what: "write it", otherwise }, context);
   await writeChange(change);
 }
 

@@ -53,6 +53,8 @@ interface PlannedConnection {
   /** Names of servers that would be there twice. */
   twice: string[];
   notes: string[];
+  /** Names of servers that are on the board since they were moved, whatever becomes of the change. */
+  added: string[];
 }
 
 /** Moves servers only where `command` says so or somebody may be asked; changes nothing else. */
@@ -80,7 +82,7 @@ export async function planConnection(
   refuseForeign(planned, present, value, file, application);
   const ours = [...present, ...planned];
   const move = { application, file, value, entries: ours, source: loaded.source };
-  const { paths: moved, staying } = await moveServers(move, command, context);
+  const { paths: moved, staying, added } = await moveServers(move, command, context);
   const { source, agent } = moved.length > 0 ? await load() : loaded;
   const start = moved.length > 0 ? await boardStart(source, agent, context) : first;
   const entries = (without: unknown): Entry[] => entriesOf(application, command, start, without);
@@ -95,7 +97,7 @@ export async function planConnection(
   const isKept = ({ path }: Entry): boolean =>
     kept.some((other) => isDeepStrictEqual(other.path, path));
   const entriesNow = change.wanted.filter((entry) => !isKept(entry));
-  if (!isChanged(change)) return { change, entries: entriesNow, twice: [], notes: [] };
+  if (!isChanged(change)) return { change, entries: entriesNow, twice: [], notes: [], added };
   const names = new Set(moved.map((path) => path.at(-1)));
   const twice = (await onBothSides(file, agent, context)).filter((name) => !names.has(name));
   const notes = [
@@ -108,7 +110,7 @@ export async function planConnection(
       application.name,
     ),
   ];
-  return { change, entries: entriesNow, twice, notes };
+  return { change, entries: entriesNow, twice, notes, added };
 }
 
 /**
@@ -121,11 +123,16 @@ export async function connect(
   context: CliContext,
   report: object = {},
 ): Promise<number> {
-  const { change, entries, twice, notes } = await planConnection(command, application, context);
+  const planned = await planConnection(command, application, context);
+  const { change, entries, twice, notes, added } = planned;
   const { file } = change;
   const named = command.file && file.file;
   const isNew = isChanged(change);
-  if (isNew) await makeChange(change, { yes: command.yes, notes }, context);
+  const otherwise =
+    added.length === 0
+      ? undefined
+      : `${visible(file.file)} has not changed; Plugboard has ${added.map(visible).join(", ")} now (plugboard undo takes that back)`;
+  if (isNew) await makeChange(change, { yes: command.yes, notes, otherwise }, context);
   return reportConnected({ application, file, named, entries, report, isNew, twice }, context);
 }
 

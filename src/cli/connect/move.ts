@@ -35,9 +35,11 @@ export interface Moved {
   paths: KeyPath[];
   /** Names of those that are not taken out, because the board has another one of the name. */
   staying: string[];
+  /** Names of those that have just been written to our file. */
+  added: string[];
 }
 
-const NOTHING: Moved = { paths: [], staying: [] };
+const NOTHING: Moved = { paths: [], staying: [], added: [] };
 
 /** Rejects with NOT_APPROVED. */
 export async function moveServers(
@@ -85,11 +87,14 @@ export async function moveServers(
       : `Add ${list} to Plugboard, and remove ${these} from ${application.name}'s file?`;
     if (!(await askYesNo(question, context))) return NOTHING;
   }
-  if ((await planned()).some(({ standing }) => standing.kind === "new")) {
+  const added = (await planned()).flatMap(({ name, standing }) =>
+    standing.kind === "new" ? [name] : [],
+  );
+  if (added.length > 0) {
     const request = { names, from: [file.file], scope, write: true, references: false };
     await runImport({ ...request, force: false, yes, check: false }, context);
   }
-  const moved: Moved = { paths: [], staying: [] };
+  const moved: Moved = { paths: [], staying: [], added };
   for (const { name, standing } of await planned()) {
     const path = places.get(name);
     if (path === undefined || standing.kind !== "present") {

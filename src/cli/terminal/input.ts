@@ -121,12 +121,12 @@ export async function askYesNo(
 }
 
 /**
- * Asks before something is done that has been shown. `what` completes "cannot ask whether to …". Rejects with
- * NOT_APPROVED unless the person says yes, or has said so with `--yes`.
+ * Asks before something is done that has been shown. `what` completes "cannot ask whether to …", and `otherwise` says
+ * what a no leaves. Rejects with NOT_APPROVED unless the person says yes, or has said so with `--yes`.
  */
 export async function requireYes(
   question: string,
-  { yes, what }: { yes: boolean; what: string },
+  { yes, what, otherwise }: { yes: boolean; what: string; otherwise?: string | undefined },
   asked: Asked,
 ): Promise<void> {
   if (yes) return;
@@ -137,7 +137,7 @@ export async function requireYes(
       { hint: "to accept what is shown above, add --yes" },
     );
   }
-  if (!(await askYesNo(question, asked))) throw notWanted();
+  if (!(await askYesNo(question, asked))) throw notWanted(otherwise);
 }
 
 const ownAnswers = new WeakSet<PlugboardError>();

@@ -429,6 +429,21 @@ describe("plugboard connect", () => {
     expect(valueAt("home/plugboard.json", ["mcpServers"])).toEqual({
       github: { command: "github" },
     });
+    expect(no.stderr).toMatch(/nothing has changed\n$/);
+    const half = await asked(
+      scratch,
+      ["connect", "cursor"],
+      {},
+      [question, "y\n"],
+      ["Add them?", "y\n"],
+      ["Write it?", "n\n"],
+    );
+    expect(half.code).toBe(4);
+    expect(half.stderr).toMatch(
+      /mcp\.json has not changed; Plugboard has docs now \(plugboard undo takes that back\)\n$/,
+    );
+    expect(half.stderr).not.toContain("nothing has changed");
+    await scratch.run(["undo"]);
     const yes = await asked(
       scratch,
       ["connect", "cursor"],
