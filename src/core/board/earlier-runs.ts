@@ -85,8 +85,10 @@ export class EarlierRuns {
     capabilities: JsonObject,
   ): Promise<RememberedServer> {
     const hash = definitionHash(definition, cwd);
+    // A server whose variables are not set would fail now.
+    const isDoubted = this.#failureKey(definition, cwd) === undefined;
     const [known, contents, lastStart] = await Promise.all([
-      this.#readCache(hash, capabilities),
+      this.#readCache(hash, capabilities, isDoubted),
       this.#files.read(hash),
       this.#readLastStart(definition, cwd),
     ]);
@@ -222,11 +224,16 @@ export class EarlierRuns {
     this.#options.logger.warn(message, { reason: reasonOf(error) });
   }
 
-  async #readCache(hash: string, capabilities: JsonObject): Promise<RememberedServer> {
+  async #readCache(
+    hash: string,
+    capabilities: JsonObject,
+    isDoubted: boolean,
+  ): Promise<RememberedServer> {
     const cached = await this.#cache.read(hash, capabilities);
     const elsewhere = cached ?? (await this.#cache.readAny(hash));
     if (elsewhere === undefined) return {};
-    const listed = this.#withoutSecrets(elsewhere);
+    const clean = this.#withoutSecrets(elsewhere);
+    const listed = isDoubted ? { ...clean, isDoubted } : clean;
     const reached = listed.identity;
     return cached === undefined ? { listedElsewhere: listed, reached } : { tools: listed, reached };
   }

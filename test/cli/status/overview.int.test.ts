@@ -227,6 +227,15 @@ describe("plugboard", () => {
     expect(starts()).toBe(3);
   });
 
+  it("does not show as remembered what would fail now, because a variable is not set", async () => {
+    scratch.servers({ echo: { ...fixture("echo"), env: { KEY: "${KEY_OF_MINE}" } } });
+    const shown = async (env: Record<string, string>): Promise<string> =>
+      (await scratch.run([], { env })).stdout;
+    await shown({ KEY_OF_MINE: "k" });
+    expect(await shown({ KEY_OF_MINE: "k" })).toMatch(/^echo +○ idle/m);
+    expect(await shown({})).toMatch(/^echo +✗ failed[^]*KEY_OF_MINE/m);
+  });
+
   it("says how old what it remembers is, and starts what is older than a day", async () => {
     scratch.servers({ echo: fixture("echo") });
     const clock = new MovableClock();
