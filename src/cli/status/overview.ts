@@ -275,16 +275,17 @@ function heading(
   const whose =
     gateway === undefined
       ? whoseServers(board.status())
-      : gatewayWords(gateway, attachment?.apart ?? [], clock.now());
-  return paint("dim", `${from}${name}${source.kind === "demo" ? "" : `, ${whose}`}`);
+      : `, ${gatewayWords(gateway, attachment?.apart ?? [], clock.now())}`;
+  return paint("dim", `${from}${name}${source.kind === "demo" ? "" : whose}`);
 }
 
 function whoseServers(servers: readonly ServerStatus[]): string {
+  if (servers.length === 0) return "";
   const isLeft = (each: ServerStatus): boolean =>
     isRemembered(each) || each.state.kind === "disabled";
   return servers.some(isRemembered) && servers.every(isLeft)
-    ? "no server started for this command"
-    : "servers started for this command";
+    ? ", no server started for this command"
+    : ", servers started for this command";
 }
 
 /** The gateways that share a state with this one, and what is wrong with them. */

@@ -281,8 +281,8 @@ describe("plugboard", () => {
 
   it("says that there are no servers, and how to add one", async () => {
     scratch.servers({});
-    expect((await scratch.run([])).stdout).toContain(
-      "no servers are configured; to add one:\n  plugboard add <name> -- <command>\n",
+    expect((await scratch.run([])).stdout).toBe(
+      `${join(scratch.directory, "servers.json")}\n\nno servers are configured; to add one:\n  plugboard add <name> -- <command>\n`,
     );
     expect((await scratch.run(["status"])).stdout).toBe("no servers are configured\n");
   });

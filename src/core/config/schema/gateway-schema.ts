@@ -467,7 +467,7 @@ function rightIssues(
         ? [
             atKey(
               place,
-              "needs issuer: gateway.jwt has several, and what a group of one is called, another can call a group too",
+              "needs issuer, because gateway.jwt has several issuers: each of them may have a group of the same name",
             ),
           ]
         : []),

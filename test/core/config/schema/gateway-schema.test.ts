@@ -168,7 +168,7 @@ describe("a wrong block gateway", () => {
     ],
     [
       "{ publicUrl: 'https://g.example', jwt: { issuers: [{ issuer: 'https://i.example', algorithms: ['RS256'] }, { issuer: 'https://j.example', algorithms: ['RS256'] }], rights: [{ claim: 'groups', has: 'admins' }] } }",
-      "FILE:1:185  gateway.jwt.rights[0]  needs issuer: gateway.jwt has several, and what a group of one is called, another can call a group too",
+      "FILE:1:185  gateway.jwt.rights[0]  needs issuer, because gateway.jwt has several issuers: each of them may have a group of the same name",
     ],
     [
       "{ limits: { bodyBytes: 10 } }",
