@@ -188,6 +188,7 @@ export class EarlierRuns {
 
   async #doubt(definition: ServerDefinition, cwd: string): Promise<void> {
     try {
+      await this.#unsaved.flush();
       await this.#cache.doubt(definitionHash(definition, cwd));
     } catch (reason) {
       this.#warnOnce("failed starts cannot be recorded for the next run", reason);

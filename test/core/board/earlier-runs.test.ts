@@ -2,6 +2,7 @@
 
 import { beforeEach, expect, it } from "vitest";
 import { EarlierRuns } from "../../../src/core/board/earlier-runs.ts";
+import { definitionHash } from "../../../src/core/catalog/catalog-cache.ts";
 import { Redactor } from "../../../src/core/redaction/redactor.ts";
 import { PlugboardError } from "../../../src/core/types/errors.ts";
 import type { ServerState } from "../../../src/core/types/server-state.ts";
@@ -155,4 +156,22 @@ it("a start that is late is on disk before it has ended", async () => {
   await clock.advance(5000);
   await Promise.all(written);
   expect(await lastStart()).toEqual(LATE);
+});
+
+it.each<[string, ServerState, boolean]>([
+  ["ready", READY, false],
+  ["stopped before it was ready", { kind: "stopping" }, false],
+  ["failed for a while", failed("TIMEOUT"), true],
+  ["failed for good", failed("TIMEOUT", true), true],
+  ["without its secret", failed("SECRET_UNAVAILABLE"), true],
+  ["in need of a sign-in", { kind: "needs-auth", remedy: "plugboard login docs" }, true],
+])("whether a list is doubted after a start that ended: %s", async (_, end, isDoubted) => {
+  const hash = definitionHash(docs, "/here");
+  const identity = { era: "legacy", protocolVersion: "2025-11-25" } as const;
+  runs.saveTools(hash, { origin: "00", identity, capabilities: {}, tools: [], found: [] });
+  await live([0, starting()], [1, end]);
+  await runs.flush();
+  const { tools } = await runs.read(docs, "/here", {});
+  expect(tools).toBeDefined();
+  expect(tools?.isDoubted ?? false).toBe(isDoubted);
 });
