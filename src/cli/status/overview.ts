@@ -116,7 +116,7 @@ function overviewRow(
       { text: server.name, tone: "bold" },
       stateShown,
       { text: fileName(server, io), tone: "dim" },
-      tools === 0 && state.kind !== "ready" ? "" : String(tools),
+      tools === 0 && state.kind !== "ready" && !server.cached ? "" : String(tools),
       state.kind === "ready" ? duration(state.startMs) : "",
       tools === 0 ? "" : roughly(tokens),
       { text: rememberedCell(server, clock.now()), tone: "dim" },

@@ -175,7 +175,7 @@ export const COMMANDS = [
           all: { kind: "flag", name: "--all", about: "sign everybody out" },
         },
         notes: SIGN_OUT_NOTES,
-        examples: ["plugboard tokens signout --all"],
+        examples: ["plugboard tokens signout ann", "plugboard tokens signout --all"],
         read: ([person], { all }): TokensRequest | Mistake => {
           if (all === (person !== undefined)) {
             return new Mistake("say who, or --all for everybody");

@@ -181,15 +181,16 @@ export class EarlierRuns {
         if (state.kind === "ready") return write(undefined);
         if ("error" in state) write(failureOf(state.error));
         if ("error" in state || state.kind === "needs-auth")
-          inBackground(this.#doubt(definition, cwd));
+          inBackground(this.doubt(definitionHash(definition, cwd)));
       }
     };
   }
 
-  async #doubt(definition: ServerDefinition, cwd: string): Promise<void> {
+  /** Notes that nobody knows whether the server still has what it listed. Does not reject. */
+  async doubt(hash: string): Promise<void> {
     try {
       await this.#unsaved.flush();
-      await this.#cache.doubt(definitionHash(definition, cwd));
+      await this.#cache.doubt(hash);
     } catch (reason) {
       this.#warnOnce("failed starts cannot be recorded for the next run", reason);
     }

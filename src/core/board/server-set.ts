@@ -654,6 +654,7 @@ export class ServerSet {
       // What is known from earlier stays, and nothing is saved or compared with the pins.
       const known = before ?? { ...list, found: [], instructions: identity.instructions };
       this.#listed.set(entry, { ...known, diagnostics: list.diagnostics });
+      if (earlier !== undefined) this.inBackground(earlier.doubt(entry.keys.hash));
       return this.#offer(entry);
     }
     const { tools, found } = guard.inspect(name, list.tools, before?.found);

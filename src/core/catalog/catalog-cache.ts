@@ -25,7 +25,7 @@ export interface CachedTools extends Pick<ToolList, "tools" | "capabilities"> {
   identity: ServerIdentity;
   /** Suspicious text in the definitions. */
   found: Diagnostic[];
-  /** The server was started since, and did not become ready: nobody knows whether it still has these tools. */
+  /** The server has failed since, or to list them: nobody knows whether it still has these tools. */
   isDoubted?: boolean;
 }
 
@@ -73,7 +73,7 @@ export class CatalogCache {
     this.#listing = undefined;
   }
 
-  /** Notes that the server was not ready when it was started last. `write` takes it back. */
+  /** Notes that the server has failed since it listed its tools. `write` takes it back. */
   async doubt(definition: string): Promise<void> {
     const own = (await this.#names()).get(definition) ?? [];
     await boundedMap(own, READERS, async (name) => {

@@ -227,6 +227,28 @@ describe("plugboard", () => {
     expect(starts()).toBe(3);
   });
 
+  it("asks a server again that could not list its tools the last time", async () => {
+    const isTime = scratch.file("is-time", {});
+    const refuses = ["--refuses=tools/list", `--until=${isTime}`];
+    scratch.servers({
+      listing: fixture("advertises-then-refuses", ...refuses),
+      none: fixture("no-tools"),
+    });
+    const shown = async (...argv: string[]): Promise<string> =>
+      (await scratch.run(["--log-level", "silent", ...argv])).stdout;
+    await shown();
+    expect(await shown()).toMatch(
+      /^listing +○ idle +1 +~\d+ +remembered\nnone +○ idle +0 +remembered$/m,
+    );
+    rmSync(isTime);
+    const failing = /^listing +✓ ready[^]*\n {4}.*tools/m;
+    expect(await shown("--refresh")).toMatch(failing);
+    expect(await shown()).toMatch(failing);
+    scratch.file("is-time", {});
+    expect(await shown()).toMatch(/^listing +✓ ready +1 /m);
+    expect(await shown()).toMatch(/^listing +○ idle +1 /m);
+  });
+
   it("does not show as remembered what would fail now, because a variable is not set", async () => {
     scratch.servers({ echo: { ...fixture("echo"), env: { KEY: "${KEY_OF_MINE}" } } });
     const shown = async (env: Record<string, string>): Promise<string> =>
