@@ -7,6 +7,7 @@ import {
   writtenServer,
 } from "../../core/config/server-text.ts";
 import { isJsonObject } from "../../core/types/json.ts";
+import type { ServerConfig } from "../../core/types/server-config.ts";
 import { withoutCredentials } from "../../core/board/without-credentials.ts";
 import { oneLine } from "../../util/text.ts";
 import { visible } from "../../util/visible.ts";
@@ -41,7 +42,11 @@ export async function runChange(request: ChangeRequest, context: CliContext): Pr
   const isChanged = after !== file.text;
   if (kind === "enable" && isChanged) {
     screen.note("This may start from now on:");
-    for (const line of serverLines(name, server)) screen.note(line);
+    // The command line stays as it is: what looks like a credential there may be what runs.
+    const launched: ServerConfig = server;
+    const { args } = launched;
+    const shown = { ...withoutCredentials(launched), ...(args && { args }) };
+    for (const line of serverLines(name, shown)) screen.note(line);
   }
   if (request.kind === "remove") await requireUnused(request, file, context);
   const signedIn = kind === "remove" ? await signInLines(name, file, context) : [];

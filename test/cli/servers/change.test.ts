@@ -70,6 +70,16 @@ describe("plugboard remove, enable and disable", () => {
     expect(scratch.read("plugboard.json")).toBe(FILE);
   });
 
+  it("enable shows what may start, without the credentials that are in the file", async () => {
+    const env = { DOCS_TOKEN: "tok-of-mine-123456", MODE: "fast" };
+    scratch.file("plugboard.json", {
+      mcpServers: { docs: { command: "docs", args: ["--all"], env, enabled: false } },
+    });
+    const { stderr } = await scratch.run(["enable", "docs"]);
+    expect(stderr).toMatch(/docs: docs --all\n[^]*DOCS_TOKEN=\[REDACTED\][^]*MODE=fast/);
+    expect(stderr).not.toContain("tok-of-mine");
+  });
+
   it("tell the closest name of a server that is not there", async () => {
     for (const command of ["remove", "enable", "disable", "get"]) {
       const { code, stderr } = await scratch.run([command, "flies"]);
