@@ -269,7 +269,7 @@ describe("signing in through the provider", () => {
       headers: { authorization: `Bearer ${provider.identity}` },
       body: "{}",
     });
-    expect(await answer.text()).toContain("it is for another audience");
+    expect(await answer.text()).toContain("it is no access token");
     expect(answer.status).toBe(401);
   });
 });
