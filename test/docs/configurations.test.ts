@@ -5,15 +5,12 @@ import { expect, it } from "vitest";
 import { loadConfig } from "../../src/core/config/load.ts";
 import { formatProblem } from "../../src/core/config/issue.ts";
 import { PlugboardError } from "../../src/core/types/errors.ts";
+import { configurationIn, dataBlocks } from "./configurations.ts";
 import type { Block } from "./page.ts";
 import { allPages } from "./pages.ts";
 
-const LANGUAGES = /^(?:jsonc?|json5|toml)$/;
-
-const blocks = allPages().flatMap(({ path, blocks: all }) =>
-  all
-    .filter(({ language }) => LANGUAGES.test(language))
-    .map((block) => ({ place: `${path}:${block.line}`, block })),
+const blocks = allPages().flatMap((page) =>
+  dataBlocks(page).map((block) => ({ place: `${page.path}:${block.line}`, block })),
 );
 
 it.each(blocks)("$place", async ({ block }) => {
@@ -21,13 +18,13 @@ it.each(blocks)("$place", async ({ block }) => {
   expect(problems).toEqual([]);
 });
 
-async function problemsIn({ language, lines, directive }: Block): Promise<string[]> {
-  if (directive["not-config"] !== undefined) {
-    JSON.parse(lines.join("\n"));
+async function problemsIn(block: Block): Promise<string[]> {
+  const shown = configurationIn(block);
+  if (shown === undefined) {
+    JSON.parse(block.lines.join("\n"));
     return [];
   }
-  const { save = "plugboard.json", file = save, in: place } = directive;
-  const text = placed(lines.join("\n"), place, language);
+  const { file, text } = shown;
   try {
     const { warnings } = await loadConfig(join("/home/me", file), "default", {
       text,
@@ -40,12 +37,4 @@ async function problemsIn({ language, lines, directive }: Block): Promise<string
     if (!(error instanceof PlugboardError)) throw error;
     return [error.message];
   }
-}
-
-/** A part of a file, such as `"env": { … }` in mcpServers.github, as a whole one. */
-function placed(text: string, place: string | undefined, language: string): string {
-  if (language === "toml") return text;
-  const object = /^\s*(?:\/\/.*\n\s*)*\{/.test(text) ? text : `{\n${text}\n}`;
-  const keys = place?.split(".") ?? [];
-  return keys.reduceRight((inner, key) => `{ ${JSON.stringify(key)}: ${inner} }`, object);
 }
