@@ -10,6 +10,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 /** Suites about several folders at once, or about the repository itself. Keep this list short. */
 const ACROSS_FOLDERS = [
   "call-id.int.test.ts",
+  "call-stages.int.test.ts",
   "faults.int.test.ts",
   "hints.test.ts",
   "layers.test.ts",
