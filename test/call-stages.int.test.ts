@@ -29,9 +29,10 @@ closeChannels();
 let server: NotingServer;
 /** What has happened, in order. */
 let seen: string[] = [];
-/** The stages that calls went through, by who watched. */
+/** The stages that a call went through, by who watched it; then the call itself, with `*`, and with `/` what came after it. */
 let stages: Record<string, string> = {};
-let audit: AuditLine[] = [];
+/** The lines of the audits. */
+let audit: string[] = [];
 /** What everybody says who is asked. */
 let answer: "once" | "always" = "once";
 
@@ -53,24 +54,27 @@ function begin(): void {
   audit = [];
 }
 
-/** The state of one agent. What a board asks of it is seen. */
-function notedState(pins: PinStore = memoryPins()): BoardState {
+/** The state of the agent, or of a command beside the gateway that has the agent's. What a board asks of it is seen. */
+function notedState(
+  pins: PinStore = memoryPins(),
+  whose: "the agent's" | "the command's" = "the agent's",
+): BoardState {
   const limits = new LocalLimits(systemClock);
   const given = new Set<string>();
   const keyOf = ({ agent, config, tool, hash, caller }: ApprovalKey): string =>
     canonicalJson({ agent, config, tool, hash, caller });
-  const read = (lines: Buffer): AuditLine[] =>
-    lines
-      .toString("utf8")
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line) as AuditLine);
+  const record = (lines: Buffer): void => {
+    for (const line of lines.toString("utf8").trim().split("\n")) {
+      const where = whose === "the agent's" ? "" : `${whose} audit: `;
+      audit.push(`${where}${audited(JSON.parse(line) as AuditLine)}`);
+    }
+  };
   return {
     pins,
     grants: memoryGrants(),
     approvals: {
       async has(approval) {
-        seen.push("the agent's approvals");
+        seen.push(`${whose} approvals`);
         return given.has(keyOf(approval));
       },
       add: async (approval) => void given.add(keyOf(approval)),
@@ -83,10 +87,10 @@ function notedState(pins: PinStore = memoryPins()): BoardState {
       async *read() {},
       open: () => ({
         isOpen: true,
-        append: async (lines) => void audit.push(...read(lines)),
+        append: async (lines) => record(lines),
         appendNow(bytes, length) {
-          seen.push("the audit of the start");
-          audit.push(...read(bytes.subarray(0, length)));
+          seen.push(`${whose} audit of the start`);
+          record(bytes.subarray(0, length));
           return undefined;
         },
         close: async () => {},
@@ -95,7 +99,7 @@ function notedState(pins: PinStore = memoryPins()): BoardState {
     limits: {
       take(buckets, longestWait) {
         const names = buckets.map(({ key }) => String((JSON.parse(key) as string[]).at(-1)));
-        seen.push(`the agent's limits: ${names.join(", ").replaceAll("configured ", "")}`);
+        seen.push(`${whose} limits: ${names.join(", ").replaceAll("configured ", "")}`);
         return limits.take(buckets, longestWait);
       },
       giveBack: (buckets) => limits.giveBack(buckets),
@@ -115,10 +119,8 @@ function asking(who: string): AskApproval {
 type Watched = Pick<BoardBase, "watchCalls" | "on">;
 
 function watch(board: Watched, who: string): void {
-  const isWhose = (session: string | undefined): string =>
-    session === undefined ? "" : ` in ${session.replace(String(process.pid), "PID")}`;
-  board.on("callStart", ({ session }) => seen.push(`${who}: start${isWhose(session)}`));
-  board.on("call", ({ session }) => seen.push(`${who}: end${isWhose(session)}`));
+  board.on("callStart", ({ session }) => seen.push(`${who}: start${placeOf(session)}`));
+  board.on("call", ({ session }) => seen.push(`${who}: end${placeOf(session)}`));
   board.watchCalls({
     admits: () => true,
     started: () => {},
@@ -141,17 +143,17 @@ const greet: NativeTool = {
 
 const CONTENT = ["resource:*", "prompt:*"];
 
-/** Of each content too: the settings of tools do not count for it. */
-function forEach<Value>(all: Value, act: Value): { default: Value; tools: Record<string, Value> } {
+/** For all tools, resources and prompts, and for `act`. What is set for all tools does not count for the others. */
+function forAll<Value>(all: Value, act: Value): { default: Value; tools: Record<string, Value> } {
   const tools = Object.fromEntries(CONTENT.map((pattern) => [pattern, all]));
   return { default: all, tools: { ...tools, act } };
 }
 
 /** With everything that can be set, so that each stage has something to do. */
 const EVERYTHING = {
-  rateLimit: forEach(600, 300),
-  concurrency: forEach(9, 3),
-  approval: forEach<"ask">("ask", "ask"),
+  rateLimit: forAll(600, 300),
+  concurrency: forAll(9, 3),
+  approval: forAll<"ask">("ask", "ask"),
 };
 
 function docs(more: object = {}): ServerConfig {
@@ -210,6 +212,9 @@ function forPeople(more: object = {}): BoardConfig {
   });
 }
 
+/** The server runs once for each session. */
+const eachSession = { scope: "session" };
+
 /** The board of a command beside a gateway that runs the agent's servers, each with a state of its own. */
 async function openAttached(
   config = configuration(),
@@ -231,7 +236,7 @@ async function openAttached(
   const command = await openAttachedBoard({
     agent,
     channel,
-    state: notedState(),
+    state: notedState(memoryPins(), "the command's"),
     native: [greet],
     onApproval: asking("the command's user"),
   });
@@ -246,16 +251,20 @@ afterEach(async () => {
   await Promise.all(closing.splice(0).map((board) => board.close()));
 });
 
-/** `server/tool: verdict, outcome`, with the session and the rule if there are any. */
-function audited(line: AuditLine): string {
-  if (line.type !== "call" && line.type !== "start") return line.type;
-  const where =
-    line.session === undefined ? "" : ` in ${line.session.replace(String(process.pid), "PID")}`;
-  const what = `${line.type} of ${line.server}/${line.tool}${where}`;
-  if (line.type === "start") return what;
-  return `${what}: ${line.decision}${line.rule === undefined ? "" : ` by ${line.rule}`}, ${line.outcome}`;
+/** Which session it was in. That of a command is named after its process. */
+function placeOf(session: string | undefined): string {
+  return session === undefined ? "" : ` in ${session.replace(String(process.pid), "PID")}`;
 }
 
+function audited(line: AuditLine): string {
+  if (line.type !== "call" && line.type !== "start") return line.type;
+  const what = `${line.type} of ${line.server}/${line.tool}${placeOf(line.session)}`;
+  if (line.type === "start") return what;
+  const rule = line.rule === undefined ? "" : ` by ${line.rule}`;
+  return `${what}: ${line.decision}${rule}, ${line.outcome}`;
+}
+
+/** What has become of it. Nobody may get to see the secret. */
 async function codeOf(asked: Promise<unknown>): Promise<string> {
   try {
     const outcome = (await asked) as { failure?: { code: string } };
@@ -273,6 +282,7 @@ interface Kind {
   code?: string;
   /** What others see of it, in order. */
   seen: string[];
+  /** Nobody can watch reads and prompts. */
   stages: Record<string, string>;
   audit: string[];
 }
@@ -283,7 +293,7 @@ async function report({ ask }: Pick<Kind, "ask">): Promise<Required<Omit<Kind, "
   const code = await codeOf(opened.ask());
   const before = [...seen];
   for (const board of opened.boards) await board.close();
-  return { code, seen: before, stages: { ...stages }, audit: audit.map(audited) };
+  return { code, seen: before, stages: { ...stages }, audit: [...audit] };
 }
 
 const onAgent =
@@ -312,6 +322,12 @@ const attached =
     return { ask: () => ask(command), boards: [command, gateway] };
   };
 
+const forSessions = (): BoardConfig =>
+  configuration({ servers: { docs: docs({ trusted: true, ...eachSession }) } });
+const replacing = (): Pick<SessionOptions, "servers"> => ({
+  servers: { docs: mine().servers?.["mine"] ?? {} },
+});
+
 const act = (board: BoardBase): Promise<unknown> => board.call("docs/act");
 const look = (board: BoardBase): Promise<unknown> => board.call("docs/look");
 const native = (board: BoardBase): Promise<unknown> => board.call("greet", { n: 1 });
@@ -332,7 +348,7 @@ const KINDS: Record<string, Kind> = {
       "the agent's approvals",
       "the agent's approvals",
       "the agent's user is asked",
-      "the audit of the start",
+      "the agent's audit of the start",
       "agent: start",
       "the server gets a call",
       "agent: end",
@@ -383,7 +399,7 @@ const KINDS: Record<string, Kind> = {
       "the agent's approvals",
       "the agent's approvals",
       "the session's user is asked",
-      "the audit of the start",
+      "the agent's audit of the start",
       "session: start",
       "agent: start in s1",
       "the server gets a call",
@@ -400,7 +416,7 @@ const KINDS: Record<string, Kind> = {
     ask: inSession((session) => session.call("mine/act"), mine),
     seen: [
       "the session's user is asked",
-      "the audit of the start",
+      "the agent's audit of the start",
       "session: start",
       "agent: start in s1",
       "the server gets a call",
@@ -417,7 +433,7 @@ const KINDS: Record<string, Kind> = {
     ask: inSession((session) => session.call("mine/look"), mine),
     seen: [
       "the session's user is asked",
-      "the audit of the start",
+      "the agent's audit of the start",
       "session: start",
       "agent: start in s1",
       "the server gets a call",
@@ -434,7 +450,7 @@ const KINDS: Record<string, Kind> = {
     ask: onAgent(native),
     seen: [
       "the agent's user is asked",
-      "the audit of the start",
+      "the agent's audit of the start",
       "agent: start",
       "the tool runs",
       "agent: end",
@@ -456,7 +472,7 @@ const KINDS: Record<string, Kind> = {
     ask: inSession(native),
     seen: [
       "the session's user is asked",
-      "the audit of the start",
+      "the agent's audit of the start",
       "session: start",
       "agent: start in s1",
       "the tool runs",
@@ -480,7 +496,7 @@ const KINDS: Record<string, Kind> = {
       "the agent's approvals",
       "the agent's approvals",
       "the command's user is asked",
-      "the audit of the start",
+      "the agent's audit of the start",
       "in the gateway: start",
       "gateway: start in test-PID",
       "the server gets a call",
@@ -520,7 +536,7 @@ const KINDS: Record<string, Kind> = {
       "the agent's approvals",
       "the agent's approvals",
       "the session's user is asked",
-      "the audit of the start",
+      "the agent's audit of the start",
       "in the gateway: start",
       "gateway: start in s1",
       "the server gets a call",
@@ -540,7 +556,7 @@ const KINDS: Record<string, Kind> = {
     ask: attached(native),
     seen: [
       "the command's user is asked",
-      "the audit of the start",
+      "the command's audit of the start",
       "command: start",
       "the tool runs",
       "command: end",
@@ -549,7 +565,64 @@ const KINDS: Record<string, Kind> = {
       command:
         "audit, secrets, rules, arguments, approval, arguments, audit of the start, *the tool, /secrets, /audit",
     },
-    audit: ["start of native/greet", "call of native/greet: approved by approval: once, ok"],
+    audit: [
+      "the command's audit: start of native/greet",
+      "the command's audit: call of native/greet: approved by approval: once, ok",
+    ],
+  },
+  "a session's call of a server that runs once for each session": {
+    ask: inSession(act, undefined, forSessions),
+    seen: [
+      "the agent's approvals",
+      "the agent's approvals",
+      "the session's user is asked",
+      "the agent's audit of the start",
+      "session: start",
+      "agent: start in s1",
+      "the server gets a call",
+      "session: end",
+      "agent: end in s1",
+    ],
+    stages: {
+      session:
+        "audit, secrets, rules, pins, rate limit, approval, concurrency, concurrency, audit of the start, *the tool, /output schema, /concurrency, /concurrency, /secrets, /audit",
+    },
+    audit: ["start of docs/act in s1", "call of docs/act in s1: approved by approval: once, ok"],
+  },
+  "a session's read of a server that runs once for each session": {
+    ask: inSession(read, undefined, forSessions),
+    seen: [
+      "the agent's approvals",
+      "the agent's approvals",
+      "the session's user is asked",
+      "the server gets a read",
+    ],
+    stages: {},
+    audit: ["call of docs/resource:note:///a in s1: approved by approval: once, ok"],
+  },
+  "a session's call of its own server with the name of the agent's": {
+    ask: inSession(act, replacing, () => configuration({ tools: {} })),
+    seen: [
+      "the session's user is asked",
+      "the agent's audit of the start",
+      "session: start",
+      "agent: start in s1",
+      "the server gets a call",
+      "session: end",
+      "agent: end in s1",
+    ],
+    stages: {
+      session:
+        "audit, secrets, rate limit, approval, concurrency, concurrency, audit of the start, *the tool, /output schema, /concurrency, /concurrency, /secrets, /audit",
+    },
+    audit: ["start of docs/act in s1", "call of docs/act in s1: approved by approval: once, ok"],
+  },
+  "a session's call of its own server, refused by the rules of the agent's of that name": {
+    ask: inSession(act, replacing, denied),
+    code: "REFUSED_BY_POLICY",
+    seen: ["session: end", "agent: end in s1"],
+    stages: { session: "audit, secrets, rules" },
+    audit: ['call of docs/act in s1: refused by "docs/act" in tools.deny, REFUSED_BY_POLICY'],
   },
   "a call in a person's session": {
     ask: inSession(act, () => anna, forPeople),
@@ -558,7 +631,7 @@ const KINDS: Record<string, Kind> = {
       "the agent's approvals",
       "the agent's approvals",
       "the session's user is asked",
-      "the audit of the start",
+      "the agent's audit of the start",
       "session: start",
       "agent: start in s1",
       "the server gets a call",
@@ -606,7 +679,11 @@ const KINDS: Record<string, Kind> = {
   },
   "a session's read of its own server": {
     ask: inSession(readOwn, mine),
-    seen: ["the session's user is asked", "the audit of the start", "the server gets a read"],
+    seen: [
+      "the session's user is asked",
+      "the agent's audit of the start",
+      "the server gets a read",
+    ],
     stages: {},
     audit: [
       "start of mine/resource:note:///a in s1",
@@ -672,7 +749,11 @@ const KINDS: Record<string, Kind> = {
   },
   "a session's prompt of its own server": {
     ask: inSession((session) => session.prompts.get("mine/greet"), mine),
-    seen: ["the session's user is asked", "the audit of the start", "the server gets a prompt"],
+    seen: [
+      "the session's user is asked",
+      "the agent's audit of the start",
+      "the server gets a prompt",
+    ],
     stages: {},
     audit: [
       "start of mine/prompt:greet in s1",
@@ -889,6 +970,16 @@ const LIMITS: Record<string, Limited> = {
       ["A", act],
     ],
   },
+  "of a server that runs once for each session counts in each": {
+    config: () => only({ rateLimit: 1, ...eachSession }),
+    calls: [
+      ["A", act],
+      ["A", act, "RATE_LIMITED"],
+      ["B", act],
+      ["agent", act],
+      ["agent", act, "RATE_LIMITED"],
+    ],
+  },
   "of a session counts in a person's session": {
     config: () => only(people),
     ...oneEach,
@@ -996,6 +1087,14 @@ const APPROVALS: Record<string, Approved> = {
       ["B", actMine, sessionsUser],
     ],
   },
+  "for a server that runs once for each session holds in all of them": {
+    config: asks(eachSession),
+    calls: [
+      ["A", act, sessionsUser],
+      ["B", act, undefined],
+      ["agent", act, undefined],
+    ],
+  },
   "for a native tool holds on this board or in this session": {
     calls: [
       ["agent", native, agentsUser],
@@ -1078,6 +1177,12 @@ const CONCURRENCY: Record<string, Concurrent> = {
     second: "A",
     becomes: "waits",
   },
+  "of two sessions, on a server that runs once for each": {
+    config: single(eachSession),
+    first: "A",
+    second: "B",
+    becomes: "runs",
+  },
   "of two sessions, on a server that each brings": {
     ...brought,
     first: "A",
@@ -1155,6 +1260,18 @@ const PINS: Record<string, Pinned> = {
   "a call on the agent's board": { who: "agent", ask: act, code: "CHANGED_TOOL" },
   "a session's call of a shared server": { who: "A", ask: act, code: "CHANGED_TOOL" },
   "not a session's call of its own server": { options: mine, who: "A", ask: actMine },
+  "a session's call of a server that runs once for each session": {
+    config: block(eachSession),
+    who: "A",
+    ask: act,
+    code: "CHANGED_TOOL",
+  },
+  "a session's read of a server that runs once for each session": {
+    config: block(eachSession),
+    who: "A",
+    ask: read,
+    code: "CHANGED_TOOL",
+  },
   "a call in a person's session, where the agent's board has seen it too": {
     config: block(people),
     who: "anna",
