@@ -1278,19 +1278,23 @@ const PINS: Record<string, Pinned> = {
     ask: act,
     code: "CHANGED_TOOL",
   },
-  // Here and with reads, what the person's own server lists is compared and its status says that it is refused. But calls
-  // ask the pins of the agent's board, which has not seen that list.
-  "not a call in a person's session, where the agent's board has not seen it": {
+  "a call in a person's session, where the agent's board has not seen it": {
     config: block(people),
     start: "none",
     who: "anna",
     ask: act,
+    code: "CHANGED_TOOL",
   },
   "a call of a server that a gateway runs": { who: "command", ask: act, code: "CHANGED_TOOL" },
   "a read on the agent's board": { who: "agent", ask: read, code: "CHANGED_TOOL" },
   "a session's read of a shared server": { who: "A", ask: read, code: "CHANGED_TOOL" },
   "not a session's read of its own server": { options: mine, who: "A", ask: readOwn },
-  "not a read in a person's session": { config: block(people), who: "anna", ask: read },
+  "a read in a person's session": {
+    config: block(people),
+    who: "anna",
+    ask: read,
+    code: "CHANGED_TOOL",
+  },
   "a read of a server that a gateway runs": { who: "command", ask: read, code: "CHANGED_TOOL" },
   "a prompt on the agent's board": { who: "agent", ask: prompt, code: "CHANGED_TOOL" },
   "a session's prompt of a shared server": { who: "A", ask: prompt, code: "CHANGED_TOOL" },

@@ -435,6 +435,10 @@ export class BoardCore {
         return entry && this.servers.isOwn(entry) ? entry.definition : undefined;
       }),
       isShared: (subject) => core.servers.isSharedWithSessions(subject),
+      hasConnection: (server) => {
+        const entry = this.servers.get(server);
+        return entry !== undefined && this.servers.isOwn(entry);
+      },
       hidesRefused: over.hidesRefused === true,
     };
   }

@@ -74,6 +74,8 @@ export interface GuardBeneath {
   /** The guard settings of shared servers and of the session's own. */
   servers: ServerGuards;
   isShared: (subject: Subject) => boolean;
+  /** Whether the session is connected to the server itself, as a person is, and pins compare what it lists. */
+  hasConnection: (server: string) => boolean;
   /** Whether what the rules refuse is hidden from the session's user. */
   hidesRefused: boolean;
 }
@@ -410,10 +412,13 @@ export class BoardGuard {
     await (await this.#loading)?.close();
   }
 
-  /** What shared servers list is pinned on the agent's board, once for all sessions. */
+  /** What shared servers list is pinned on the agent's board, once for all sessions; what a person's connection lists, on theirs. */
   #pinsOf(subject: Subject): Pins {
     const { over } = this.#options;
-    return over?.isShared(subject) ? over.guard.#pins : this.#pins;
+    const { source } = subject;
+    if (over === undefined || source.kind !== "mcp") return this.#pins;
+    const isOfAgent = over.isShared(subject) && !over.hasConnection(source.server);
+    return isOfAgent ? over.guard.#pins : this.#pins;
   }
 
   #makePolicy(): Policy {
